@@ -69,7 +69,8 @@ class Attempts(msgspec.Struct, eq=False):
         self.past = past = tuple([one for one in self.past if one.policy == plans.policy.hash])
         stakes = (*self.stakes, *[stake for one in past for stake in one.stakes(event)])
         bypasses = tuple([name for one in past for name in one.bypasses])
-        ticket, lifts = next((one.ticket.id for one in past), ""), ()
+        ticket = next((one.ticket.id for one in past), "")
+        lifts: tuple[str, ...] = ()
         if granted is not None:
             ticket, lifts, stakes = granted.ticket, granted.lifts, (*stakes, granted.stake(event))
         return desk.moment(event, self.spent, (), attempt, self.refused, stakes, ticket, again, lifts, bypasses)
