@@ -293,7 +293,7 @@ class _Looking:
         ticket, records = looked.ticket, self.desk.shield.records
         assert ticket is not None
         review = review_of(ticket, self.event.id, looked.now)
-        assert review.review is not None
+        due_at = looked.now if review.review is None else review.review.due_at
         watched_at, watched = records.get(reviews_key(ticket.tenant), ABSENT)
         reviews = reviews_of(watched)
         if len(reviews) >= MOST_REVIEWS:
@@ -303,7 +303,7 @@ class _Looking:
         review = msgspec.structs.replace(review, page=page)
         beside = [
             (review.key, records.get(review.key, ABSENT)[0], msgspec.to_builtins(review)),
-            (reviews_key(ticket.tenant), watched_at, {**reviews, review.id: review.review.due_at}),
+            (reviews_key(ticket.tenant), watched_at, {**reviews, review.id: due_at}),
             *[(key, records.get(key, ABSENT)[0], value) for key, value in listing.items()],
         ]
         return self._leave(looked)._replace(beside=tuple(beside), review=review.id)
