@@ -306,6 +306,8 @@ class Sitting:
             patched = with_content(self.first, content)
         except (PatchError, ValueError, TypeError):
             self._refuse_patches(patching[0][0])
+            if self.proceeds():  # where a refusal only warns, what does not fit falls away
+                self.found = [(pos, msgspec.structs.replace(finding, patches=())) for pos, finding in self.found]
             return
         known = list(self.found)
         for pos, (placed, event) in enumerate(self.chain):

@@ -211,7 +211,12 @@ def settle_known(
         culprit = next((pos, f) for pos, f in found if f.patches and not f.shadow)
         refusal = Finding(Action.BLOCK, "kernel.patch_failed", (culprit[1].guard,))
         cut = note(plan, culprit[0], refusal, found, cut) if culprit[0] >= 0 else cut
-        return reached(found, cut), cut, False
+        found = reached(found, cut)
+        if culprit[0] < 0 or not proceeds(found, PROCEEDS):
+            return found, cut, False
+        # Where a refusal only warns, what does not fit falls away.
+        found = [(pos, msgspec.structs.replace(finding, patches=())) for pos, finding in found]
+        return found, cut, proceeds(found, ceiling)
     again, _ = judge_pure(plan, (read(patched), *readings[1:]))
     said: dict[tuple[str, str], Action] = {}
     for _, finding in found:

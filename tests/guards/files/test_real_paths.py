@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from stanchion import Refused, Shield
+from stanchion.guards._real import Asked
 from stanchion.guards.files.guard import Files
-from stanchion.guards.files.real import Asked, RealFiles
+from stanchion.guards.files.real import RealFiles
 from stanchion.readings import read
 from stanchion.runtime.answers.real_paths import real_paths
 from stanchion.testing import shield_for

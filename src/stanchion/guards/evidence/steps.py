@@ -162,11 +162,10 @@ def _in_shell(text: str, known: Known, plainly: bool) -> Iterator[Step]:
             last = one.last and plainly
             heard = last and one.heard and not echoes
             yield Step(what, name, chain, last, last and alone, heard, by_shell=True)
-        for path in one.changes if known.public is not None else ():
-            if known.public.is_doc(path):
-                yield Step("doc", _short(path), chain, by_shell=True)
-            elif known.public.is_api(path):
-                yield Step("api", _short(path), chain, by_shell=True)
+        public = known.public
+        for path in one.changes if public is not None else ():
+            if public is not None and (public.is_doc(path) or public.is_api(path)):
+                yield Step("doc" if public.is_doc(path) else "api", _short(path), chain, by_shell=True)
         if known.merged_by(argv, one.merges):
             yield Step("merge", name, chain, by_shell=True)
         if known.commits.has(argv):
