@@ -13,7 +13,7 @@ from stanchion.approvals.errors import TicketError
 from stanchion.approvals.scope import Scope
 from stanchion.approvals.ticket import Kind, State, Ticket
 from stanchion.kernel.autonomy import OPERATOR
-from stanchion.kernel.state import key
+from stanchion.kernel.state import OWED, key
 from stanchion.kernel.states import NORMAL
 
 FORM: Final = "stanchion-review-1"
@@ -60,7 +60,7 @@ def review_of(ticket: Ticket, call: str, now: int) -> Ticket:
     what = hashed([FORM, ticket.deed.what, ticket.id, ticket.generation, call])
     guardrail = ticket.bypass.guardrail
     return Ticket(
-        id=what[:SHORT],
+        id=f"{what[:SHORT]}{OWED}",
         kind=Kind.REVIEW,
         tenant=ticket.tenant,
         run=ticket.run,

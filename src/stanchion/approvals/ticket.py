@@ -38,8 +38,6 @@ class Kind(StrEnum):
     """An action went past a guard in an emergency: was that right?"""
     EFFECT = "effect"
     """An effect has begun, and nobody has heard of its end: what has become of it?"""
-    RULE = "rule"
-    """The same was approved again and again: should a rule allow it?"""
 
     @property
     def starts(self) -> bool:

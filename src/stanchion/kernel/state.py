@@ -74,9 +74,14 @@ EPOCH: Final = "{*}epoch"
 """The key of the record by which a store is known to be the one it was; it is the whole fleet's."""
 ANCHOR: Final = "@trail"
 """The last part of the key of a record that says how far a chain of a trail had come."""
-KEPT: Final = (STANDING, "}allowed", "}epoch", "}operators", "}trusted", "}retention", "}pinned", f":{ANCHOR}")
+OWED: Final = "@review"
+"""How the id of a review ends, which is owed until somebody has given it."""
+KEPT: Final = (
+    STANDING, "}allowed", "}epoch", "}operators", "}trusted", "}retention", "}pinned", "}asking", "}reviews", OWED,
+    f":{ANCHOR}",
+)  # fmt: skip
 """How the keys of records end that are never garbage, however long nobody writes them: states, allowances, epoch,
-operators, what they trust, what they let leave, and how far trails had come."""
+operators, what they trust, what they let leave, who has asked people, reviews, and how far trails had come."""
 
 Put = tuple[str, Any, When, int, int]
 """A new value of a record: key, value, when it is written, how many lines stand before it (a stop among those

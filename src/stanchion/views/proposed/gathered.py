@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from stanchion.approvals.digest import IRREVERSIBLE
-from stanchion.approvals.standing import CRITICAL, Call
 from stanchion.approvals.act import LONGEST_S
+from stanchion.approvals.digest import IRREVERSIBLE
+from stanchion.approvals.scope import Scope
+from stanchion.approvals.standing import CRITICAL, Call
 from stanchion.audit.again import withheld
 from stanchion.audit.notes import FACT, Told
 from stanchion.audit.reader import Found, Reader
@@ -99,7 +100,9 @@ def _answered(told: Told) -> Answered:
     proven, about = told.data.get("proven") is True, str(told.data.get("about", ""))
     agents = told.data.get("agents")
     named = tuple(map(str, agents)) if isinstance(agents, list | tuple) else ()
-    return Answered(told.about, told.by, told.at, told.what == APPROVED, proven, about, named)
+    # Who changes the call says no to the one that was asked for.
+    yes = told.what == APPROVED and not str(told.data.get("scope", "")).startswith(f"{Scope.ONCE} ")
+    return Answered(told.about, told.by, told.at, yes, proven, about, named)
 
 
 def _calls(reader: Reader | DatabaseReader, ids: frozenset[str]) -> dict[str, Call]:
