@@ -122,14 +122,15 @@ def _words() -> frozenset[str]:
     from stanchion.policy.schema import ENTRIES, PolicyFile
 
     found: set[str] = set()
+    walked: set[object] = set()
     rest: list[object] = [msgspec.inspect.type_info(kind) for kind in (PolicyFile, *ENTRIES.values())]
     while rest:
         kind = rest.pop()
         match kind:
-            case msgspec.inspect.StructType():
+            case msgspec.inspect.StructType() if kind.cls not in walked:
+                walked.add(kind.cls)
                 for field in kind.fields:
-                    if field.encode_name not in found:
-                        rest.append(field.type)
+                    rest.append(field.type)
                     found |= {field.encode_name} if _takes_list(field.type) else set()
             case msgspec.inspect.UnionType():
                 rest += kind.types

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any, Final
 
 from stanchion.kernel.actions import RISK_NAMES, Action, Risk
@@ -132,14 +133,20 @@ class Surroundings:
             available_tools=tools,
             current_tool=current,
             max_tool_risk=RISK_NAMES[max(risks, default=0)],
-            requests_system_info=asks_for_instructions(user),
-            requests_capability_change=asks_for_powers(user),
+            requests_system_info=_wants(user)[0],
+            requests_capability_change=_wants(user)[1],
             previous_violations=tuple(self._violations),
             task_scope=_scope(plans),
             last_assistant=self._assistant,
             conversation_history=tuple(self._said),
             sources=sources,
         )
+
+
+@lru_cache(64)
+def _wants(text: str) -> tuple[bool, bool]:
+    """Whether the user asks for the agent's instructions, and for powers: their words stay the same for many events."""
+    return asks_for_instructions(text), asks_for_powers(text)
 
 
 def _delivered(event: Event, decision: Decision) -> Any:
