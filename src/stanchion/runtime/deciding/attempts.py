@@ -159,8 +159,11 @@ class Attempts(msgspec.Struct, eq=False):
         if isinstance(answer, Finding):
             self.refused = (*self.refused, answer)
         elif answer.edits:
-            from stanchion.runtime.deciding.edited import Edit, edited, questions
+            from stanchion.runtime.deciding.edited import Edit, edited, fits, questions, unfit
 
+            if not fits(desk):
+                self.refused, self.event = (*self.refused, unfit(answer)), desk.renewed(event)
+                return None
             self.edit, self.past = Edit(event, answer, questions(decision)), ()
             # First nothing is lifted: what is asked about the changed call may be another question. Leave to go past a
             # guardrail was for the call as it was.
