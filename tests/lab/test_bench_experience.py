@@ -1,0 +1,31 @@
+"""The bench of experience gives a ratio for each store between few incidents and many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from stanchion_lab.bench import experience as bench
+from stanchion_lab.bench.servers import Missing
+from stanchion_lab.bench.table import Effort
+
+
+def test_few_and_many_are_compared_and_a_server_that_is_missing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    @contextmanager
+    def missing() -> Iterator[Any]:
+        raise Missing("there is none")
+        yield
+
+    monkeypatch.setattr(bench, "_postgres", missing)
+    found = bench.experience(Effort(2, 5, 30))
+    many = [row for row in found.rows if row.name.endswith("30 kept")]
+    assert [row.name.partition(":")[0] for row in many] == [
+        "check and report",
+        "a batch of 200",
+        "what is known of a tool",
+    ]
+    assert all(row.ratio is not None and row.ratio > 0 for row in many)
+    assert found.rows[-1].name == "PostgreSQL: there is none"
