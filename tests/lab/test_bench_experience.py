@@ -10,7 +10,7 @@ import pytest
 
 from stanchion_lab.bench import experience as bench
 from stanchion_lab.bench.servers import Missing
-from stanchion_lab.bench.table import Effort
+from stanchion_lab.bench.table import Effort, show
 
 
 def test_few_and_many_are_compared_and_a_server_that_is_missing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -28,4 +28,5 @@ def test_few_and_many_are_compared_and_a_server_that_is_missing_is_said(monkeypa
         "what is known of a tool",
     ]
     assert all(row.ratio is not None and row.ratio > 0 for row in many)
-    assert found.rows[-1].name == "PostgreSQL: there is none"
+    assert found.note.endswith("PostgreSQL is not measured, because there is none")
+    show(found)
