@@ -88,3 +88,14 @@ def test_where_nothing_is_kept_that_is_said(tmp_path: Path, capsys: pytest.Captu
 def test_what_is_wrong_is_said(words: list[str], says: str, store: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*words, "--store", store]) == 2
     assert says in capsys.readouterr().err
+
+
+def test_erasing_in_the_trail_names_experience_that_stays(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, trail = str(tmp_path / "state.db"), str(tmp_path / "trail")
+    monkeypatch.setenv("STANCHION_AUDIT", trail)
+    with Shield.load(POLICY, store=store, journal=trail) as shield, shield.run("ann") as run:
+        run.result("search", {"for": "cats"}, 1)
+    main(["audit", "erase", "--agent", "ann", "--store", store, "--why", "asked to", "--dry-run"])
+    assert "experience, 1 incidents: beside the store" in capsys.readouterr().out

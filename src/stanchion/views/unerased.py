@@ -12,10 +12,12 @@ from stanchion.audit.reader import Reader
 from stanchion.audit.remains import Remain
 from stanchion.audit.run_story import OPEN
 from stanchion.audit.runs import newest_runs
+from stanchion.experience.shelf import ShelfError
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.shown import json_safe
 from stanchion.kernel.state import ANCHOR, EPOCH, STANDING
 from stanchion.runtime.answers.notebook import NOTES, notes_in
+from stanchion.runtime.learning.shelves import shelf_of
 from stanchion.stores.protocol import Store
 from stanchion.views.names import Name, name_of
 from stanchion.views.veiled import veiled
@@ -23,6 +25,7 @@ from stanchion.views.veiled import veiled
 WILL_WRITE: Final = "still open, and records what it produced when it ends: close it first, then erase again"
 TICKET: Final = "ticket"
 IN_STORE: Final = "in the store until it expires: `stanchion state` shows it"
+BESIDE: Final = "beside the store: `stanchion experience` shows it, `stanchion experience prune` removes it"
 ASKED: Final = "in the store until it expires: `stanchion tickets show` shows it"
 
 
@@ -50,6 +53,20 @@ def kept_in(store: Store, meant: Meant) -> Iterator[Remain]:
                 yield Remain(f"{veiled(name.text)}, {cell.value.get('state', 'open')}", ASKED)
             else:
                 yield Remain(veiled(name.text), IN_STORE)
+
+
+def in_experience(store: Store) -> Iterator[Remain]:
+    """Experience that is kept beside a store, whoever it is of: what it says is redacted and cut, and may be of anyone
+    who is meant."""
+    shelf = shelf_of(store, reading=True)
+    try:
+        count = shelf.count()
+    except ShelfError:  # there is none
+        count = 0
+    finally:
+        shelf.close()
+    if count:
+        yield Remain(f"experience, {count:,} incidents", BESIDE)
 
 
 def _is_meant(name: Name, value: Any, meant: Meant) -> bool:

@@ -35,14 +35,15 @@ Call = Callable[[], object]
 def experience(effort: Effort) -> Section:
     """Check and report, a batch and a reading, with few and with many incidents kept, on SQLite and PostgreSQL."""
     rows: list[Row] = []
+    absent: list[str] = []
     for name, opened in (("SQLite", _sqlite), ("PostgreSQL", _postgres)):
         try:
             with opened() as stores:
                 rows += _on(name, stores, effort)
         except Missing as missing:
-            rows.append(Row(f"{name}: {missing}"))
+            absent.append(f"{name} is not measured, because {missing}")
     note = f"a call that is checked and reported, with {FEW} and with {effort.history:,} incidents of other calls kept"
-    return Section("experience", note, rows)
+    return Section("experience", "; ".join([note, *absent]), rows)
 
 
 def _on(name: str, stores: tuple[Store, Store, Store], effort: Effort) -> list[Row]:

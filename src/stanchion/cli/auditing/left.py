@@ -8,7 +8,7 @@ from stanchion.cli.auditing.seen import is_nowhere
 from stanchion.cli.stores import opened
 from stanchion.cli.trouble import BadInput
 from stanchion.runtime.standing.state_places import Whose
-from stanchion.views.unerased import kept_in
+from stanchion.views.unerased import in_experience, kept_in
 
 
 def stored(store: str | None, whose: Whose, meant: Meant) -> list[Remain]:
@@ -17,6 +17,6 @@ def stored(store: str | None, whose: Whose, meant: Meant) -> list[Remain]:
         return []
     try:
         with opened(store, whose) as kept:
-            return [] if kept is None else list(kept_in(kept, meant))
+            return [] if kept is None else [*kept_in(kept, meant), *in_experience(kept)]
     except BadInput as error:
         return [Remain("the store", f"cannot be read: {error}")]
