@@ -25,7 +25,7 @@ from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.errors import Refused
 from stanchion.runtime.remote import messages
-from stanchion.runtime.remote.bypass import AsksBroker
+from stanchion.runtime.remote.asking import AsksBroker
 from stanchion.runtime.remote.carrying import Carried, Undos
 from stanchion.runtime.remote.errors import BrokerLost, NotThroughBroker, unjudged
 from stanchion.runtime.remote.far import Far
@@ -326,12 +326,6 @@ class RemoteRun(AsksBroker, Locking, Reporting):
     def notices(self) -> tuple[str, ...]:
         """Warnings for the agent since the last call."""
         return tuple(value_of(drive(self._simply(lambda: Notices(**self._named())), self._desk)))
-
-    def _escalate(self, /, reason: str) -> Flow[str]:
-        """Ask for a person to look at this run, with what was refused last; gives the ticket's id."""
-        return str(value_of((yield from self._simply(lambda: messages.Escalate(**self._named(), reason=reason)))))
-
-    escalate, aescalate = twins(_escalate)
 
     def close(self) -> None:
         """Close the run: nothing of it proceeds any more, and what it has not used of its budget goes back."""

@@ -1,4 +1,4 @@
-"""Asking for a bypass through a broker: the broker checks it and keeps the ticket."""
+"""Asking people through a broker, for a bypass or to look at a run: the broker checks it and keeps the ticket."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from stanchion.runtime.calling.bypass_methods import AsksForBypass
+from stanchion.runtime.deciding.twins import twins
 from stanchion.runtime.driving.flow import Flow
-from stanchion.runtime.remote.messages import AskBypass
+from stanchion.runtime.remote.messages import AskBypass, Escalate
 from stanchion.runtime.remote.replies import given
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class AsksBroker(AsksForBypass):
-    """Asks for a bypass where a run's actions are judged by a broker."""
+    """Asks people where a run's actions are judged by a broker."""
 
     _named: Callable[[], dict[str, Any]]
     _simply: Callable[[Callable[[], Any]], Flow[Any]]
@@ -28,3 +29,9 @@ class AsksBroker(AsksForBypass):
         from stanchion.approvals.bypass import BypassRequest
 
         return msgspec.convert(given(reply), BypassRequest)
+
+    def _escalate(self, /, reason: str) -> Flow[str]:
+        """Ask for a person to look at this run, with what was refused last; gives the ticket's id."""
+        return str(given((yield from self._simply(lambda: Escalate(**self._named(), reason=reason)))))
+
+    escalate, aescalate = twins(_escalate)
