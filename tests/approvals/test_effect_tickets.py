@@ -61,7 +61,7 @@ def test_whoever_finds_it_opens_a_ticket_and_one_only() -> None:
             paid(shield.run("clerk", id="r"), bank)
         assert refused.value.ticket == ticket.id
     assert [one for one in told if one.kind is Told.TICKET_OPENED] == []
-    assert [one.id for one in shield.tickets()] == [ticket.id]
+    assert [one.id for one in here.process().tickets()] == [ticket.id]
 
 
 def test_a_yes_says_that_it_happened() -> None:

@@ -113,16 +113,16 @@ def test_each_step_is_told_once_with_its_context_whoever_notices() -> None:
             one.tickets()
         asks(other, Paid())
         clock.advance(THIRD_MS)
-    kinds = [one.kind for one in told if one.ticket == ticket]
+    kinds = [each.kind for each in told if each.ticket == ticket]
     assert kinds == [Kind.TICKET_OPENED, Kind.TICKET_PASSED, Kind.TICKET_PASSED]
-    opened, architect, human = [one for one in told if one.ticket == ticket]
-    for one, role in ((opened, "reviewer"), (architect, "architect"), (human, "human_operator")):
-        assert f"`{role}`" in one.text
-        assert "agent `bot`" in one.text
-        assert "tool `pay` is on the denylist" in one.text
-        assert (one.tool, one.agent, one.run != "") == ("pay", "bot", True)
-    facts = [one for shield in (shield, other) for one in shield.journal.facts() if one.what == "ticket.passed"]
-    assert [one.data["asks"] for one in facts] == ["architect", "human_operator"]
+    steps = [each for each in told if each.ticket == ticket]
+    for step, role in zip(steps, ("reviewer", "architect", "human_operator"), strict=True):
+        assert f"`{role}`" in step.text
+        assert "agent `bot`" in step.text
+        assert "tool `pay` is on the denylist" in step.text
+        assert (step.tool, step.agent, step.run != "") == ("pay", "bot", True)
+    facts = [fact for each in (shield, other) for fact in each.journal.facts() if fact.what == "ticket.passed"]
+    assert [fact.data["asks"] for fact in facts] == ["architect", "human_operator"]
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -97,6 +97,33 @@ def test_what_shadow_mode_would_have_changed_is_chosen_and_told(
     assert len(capsys.readouterr().out.splitlines()) == 2
 
 
+def test_what_shadow_mode_would_have_done_is_counted_by_guard(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("STANCHION_AUDIT", str(tmp_path / "trail"))
+    guards = [
+        {"use": "tool_denylist", "tools": ["rm", "wipe"], "mode": "shadow"},
+        {"use": "tool_denylist", "id": "noted", "tools": ["look"], "action": "allow", "mode": "shadow"},
+        {"use": "tool_denylist", "id": "never", "tools": ["wipe"], "priority": 900},
+    ]
+    with Shield.load({"name": "p", "guards": guards}) as shield:
+        for name in ("r1", "r2"):
+            with shield.run("ann", id=name) as run:
+                for tool in ("rm", "ls", "look", "wipe"):
+                    run.check(tool, {"run": name})
+    (report,) = lines(capsys, "audit", "shadow", "--json")
+    assert (report["decisions"], report["changed"]) == (8, 2)
+    counted = [(one["guard"], one["action"], one["times"], one["changed"], one["runs"]) for one in report["guards"]]
+    assert counted == [("tool-denylist", "BLOCK", 4, 2, 2), ("noted", "ALLOW", 2, 0, 2)]
+    assert len(report["guards"][0]["examples"]) == 3
+    assert main(["audit", "shadow", "--run", "r1"]) == 0
+    *rows, last = capsys.readouterr().out.splitlines()
+    assert rows[1].split()[:5] == ["tool-denylist", "BLOCK", "tool.denied", "2", "1"]
+    assert last == "1 of 4 decisions would have been more severe"
+    assert main(["audit", "shadow", "--tool", "ls"]) == 0
+    assert capsys.readouterr().out == "no guard in shadow mode has found anything in 2 decisions\n"
+
+
 def test_ctrl_c_ends_following_quietly(trail: Path) -> None:
     with started("audit", "tail", "-f", "-n", "1") as process:
         assert process.stdout is not None

@@ -72,7 +72,7 @@ def test_a_decision_of_one_process_is_explained_by_another(policy: Path) -> None
     done = subprocess.run([*command, "explain", decision], cwd="/", capture_output=True, text=True, check=True)
     assert f"{policy}:5:5" in done.stdout
     assert "one of these tools: `read`, `write_file`" in done.stdout
-    assert "step-limit, own-files (no longer asked)" in done.stdout
+    assert "\n           skipped   step-limit, own-files\n" in done.stdout
 
 
 def test_at_once_and_later_say_the_same(policy: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -35,6 +35,7 @@ STYLES = re.compile(r"\x1b\[[0-9;]*m")
 POLICY = r"""
 name: "evil\e[2J\u202e\x07"
 version: "1"
+experience: {tier: persistent}
 escalation: {roles: ["boss\e[1m\u202e"]}
 tools:
   "deploy\e\u202e": {risk: high}
@@ -74,6 +75,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "resume": ("tool:EVIL --by EVIL --tenant EVIL",),
     "quarantine": ("agent:EVIL --why EVIL --by EVIL",),
     "tools": ("", "--json", "list EVIL", "reset EVIL --by EVIL --why EVIL"),
+    "experience": ("", "--json", "show EVIL", "show EVIL --json", "--tenant EVIL", "archive ODD --rows 1", "ODD"),
     "operators": ("list", "list --json", "add ODD", "revoke ODD", "ODD"),
     "tickets": (
         "list", "list --json", "show TICKET", "show TICKET --json", "show ODD",
@@ -191,7 +193,15 @@ def test_nothing_but_text_comes_out(words: str, is_tty: bool, at_home: Path, mon
 
 def test_the_names_are_there_to_be_read(at_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Hidden is the token alone: the rest of a name is shown, and the same everywhere."""
-    for words in (["state"], ["tools"], ["budget", "show"], ["tickets", "list", "--all"], ["runs"], ["audit", "tail"]):
+    for words in (
+        ["state"],
+        ["tools"],
+        ["budget", "show"],
+        ["tickets", "list", "--all"],
+        ["runs"],
+        ["audit", "tail"],
+        ["experience"],
+    ):
         assert SHOWN[:20] in answered(words, False, monkeypatch), words
     run = next(line for line in answered(["runs", "--json"], False, monkeypatch).splitlines())
     name = json.loads(run)["agent"]

@@ -139,3 +139,28 @@ def test_a_command_says_once_what_it_has_done(store: str) -> None:
     assert done.stderr.splitlines() == [
         "stanchion: there is no terminal to ask a person in: run this in a terminal, or use a key"
     ]
+
+
+LOCKING = {"name": "locking", "guards": [{"use": "locks", "timeout_s": 0}]}
+
+
+def test_a_lock_is_broken_by_an_operator_alone(store: str, capsys: pytest.CaptureFixture[str]) -> None:
+    ann = Signing(Path(store).parent).enrolled(store)
+    with Shield.load(LOCKING, store=store, journal="memory:") as shield:
+        bob, eve = shield.run("bob"), shield.run("eve")
+        assert bob.check("write_file", {"path": "a"}).proceeds
+        words = ["state", "--break-lock", "a", "--why", "bob is away", "--store", store]
+        assert main(words) == 1
+        assert "use a key" in capsys.readouterr().err
+        assert eve.check("write_file", {"path": "a"}).code == "locks.held"
+        assert main([*words, *ann.words()]) == 0
+        assert capsys.readouterr().out == "a is free\n"
+        assert eve.check("write_file", {"path": "a"}).proceeds
+
+
+def test_a_lock_that_nobody_has_is_not_broken(store: str, capsys: pytest.CaptureFixture[str]) -> None:
+    ann = Signing(Path(store).parent).enrolled(store)
+    assert main(["state", "--break-lock", "a", "--store", store, *ann.words()]) == 2
+    assert "nobody has locked `a`" in capsys.readouterr().err
+    assert main(["state", "locks", "--break-lock", "a", "--store", store]) == 2
+    assert "leave out what else is asked for" in capsys.readouterr().err

@@ -8,7 +8,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -37,7 +37,7 @@ class Enough(Exception):
     """The watching is over."""
 
 
-def watched(shield: Shield, steps: list[Callable[[], object]], kind: Kind | None = None) -> list[tuple[str, str]]:
+def watched(shield: Shield, steps: Sequence[Callable[[], object]], kind: Kind | None = None) -> list[tuple[str, str]]:
     """What is told while those steps are taken, one between two looks."""
     said: list[tuple[str, str]] = []
     left = iter(steps)

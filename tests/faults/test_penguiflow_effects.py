@@ -6,13 +6,15 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from stanchion import Action, Refused
 from stanchion.audit.reader import Reader
 from stanchion.audit.runs import newest_runs
 from stanchion.audit.trail import Trail
 from stanchion.kernel.stages import Stage
 from stanchion.stores.memory import MemoryStore
-from stanchion.testing import FakeClock, shield_for
+from stanchion.testing import FakeClock, ScriptedTool, shield_for
 from tests.runtime.guards import says
 
 
@@ -91,3 +93,25 @@ def test_fault_12_a_stop_in_a_parallel_plan_ends_the_run() -> None:
     results = asyncio.run(plan())
     assert all(isinstance(result, Refused) for result in results)
     assert [result.decision.action for result in results] == [Action.HALT] * 3
+
+
+def test_fault_01_a_pause_before_a_tool_call_is_durable_and_resumes() -> None:
+    """The run goes on; another process approves, and a third one makes the call, once."""
+    clock = FakeClock()
+    store = MemoryStore(clock)
+    rule = {"use": "rule", "when": "event.tool == 'pay'", "action": "escalate", "pause": {"prompt": "May it be paid?"}}
+    policy = {"name": "p", "guards": [rule]}
+    tool = ScriptedTool("paid", name="pay")
+    first = shield_for(policy, clock=clock, store=store)
+    run = first.run("a", id="r")
+    with pytest.raises(Refused) as paused:
+        run.call(tool, amount=5)
+    assert paused.value.waits
+    assert run.check("look", {}).proceeds, "the rest of the run is not held up, and nothing has crashed"
+    assert paused.value.ticket is not None
+    shield_for(policy, clock=clock, store=store).approve(paused.value.ticket, by="ann")
+    later = shield_for(policy, clock=clock, store=store).run("a", id="r")
+    assert later.call(tool, amount=5) == "paid"
+    with pytest.raises(Refused):
+        later.call(tool, amount=5)
+    assert tool.count == 1

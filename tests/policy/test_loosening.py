@@ -55,6 +55,7 @@ STRICTER: Final[list[tuple[dict[str, Any], dict[str, Any]]]] = [
     (policy(mode="shadow"), policy()),
     (policy(), policy(risk={"high": {"strict_marks": True}, "critical": {"strict_marks": True}})),
     (policy(), policy(risk={"high": {"approval": True}})),
+    (policy({"use": "size_limits"}), policy({"use": "size_limits"}, tasks={"t": {"risk": "critical"}})),
     (
         policy({"use": "size_limits"}, risk={"low": {"active": ["none-*"]}}),
         policy({"use": "size_limits"}, risk={"low": {"active": ["size-*"]}}),
@@ -127,6 +128,17 @@ LOOSER: Final[list[tuple[dict[str, Any], dict[str, Any], str]]] = [
         policy(tools={"p*": {"risk": "critical"}}),
         policy(tools={"p*": {"risk": "critical"}, "pa*": {"timeout_s": 3}}),
         "tool `pa*`: risk critical → medium",
+    ),
+    # At a level guards may be missing, and a guard may be for lower levels alone.
+    (
+        policy({"use": "size_limits"}, risk={"low": {"active": []}}),
+        policy({"use": "size_limits"}, risk={"low": {"active": []}}, tasks={"t": {"risk": "low"}}),
+        "task `t`: risk none → low",
+    ),
+    (
+        policy({"use": "size_limits", "applies_to": {"risks": ["low"]}}, tasks={"t": {"risk": "low"}}),
+        policy({"use": "size_limits", "applies_to": {"risks": ["low"]}}, tasks={"t": {"risk": "high"}}),
+        "task `t`: risk low → high",
     ),
     # A rule may refuse for what is less dangerous.
     (

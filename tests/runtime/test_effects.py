@@ -10,6 +10,7 @@ import pytest
 from stanchion import Action, PolicyError, Refused, Shield
 from stanchion.audit.reader import Reader
 from stanchion.audit.trail import Trail
+from stanchion.cli.main import main
 from stanchion.stores.memory import MemoryStore
 from stanchion.telemetry.kinds import Kind
 from stanchion.testing import FakeClock, ScriptedTool, shield_for
@@ -49,6 +50,21 @@ def test_a_flag_marks_the_run_once_and_stands_in_its_end(tmp_path: Path) -> None
     detail = run_in_full(Reader(tmp_path / "trail"), "r1", lambda _keys: {})
     assert detail is not None
     assert detail.flagged == ("odd",)
+
+
+def test_people_see_flags_and_strikes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("STANCHION_AUDIT", str(tmp_path / "trail"))
+    with Shield.load(policy("flag_trajectory", "increment_strike")) as shield, shield.run("ann", id="r1") as run:
+        run.check("odd", {"n": 1})
+        run.check("odd", {"n": 2})
+    assert main(["runs"]) == 0
+    assert "ended, flagged" in capsys.readouterr().out
+    assert main(["runs", "show", "r1"]) == 0
+    told = capsys.readouterr().out
+    assert "by odd" in told
+    assert "2 by odd" in told
 
 
 def test_an_alert_is_told_at_once_each_time() -> None:

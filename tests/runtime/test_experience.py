@@ -272,7 +272,7 @@ def test_the_thread_writes_by_itself_and_ends(monkeypatch: pytest.MonkeyPatch) -
     shelf = shelf_of(shield.store)
     for round_ in range(3):
         run.result("pay", {"n": round_}, "ok")
-        _until(lambda count=round_ + 1: shelf.count() == count)  # type: ignore[misc]
+        _until(lambda count=round_ + 1: shelf.count() == count)
         _until(lambda: shield.experience._waking is None)
     shield.close()
 
@@ -327,3 +327,29 @@ def test_the_place_of_a_store_is_its_name_here() -> None:
     one, other = MemoryStore(), MemoryStore()
     assert place_of(one) == place_of(one) != place_of(other)
     assert PROCESS.get(place_of(one), "default", "pay") is None
+
+
+def test_a_shelf_that_breaks_in_its_own_way_does_not_end_learning(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keeping, "FLUSH_S", 0.001)
+    monkeypatch.setattr(keeping, "IDLE_S", 0.01)
+    shield = shield_for(policy("persistent"))
+    shelf = shelf_of(shield.store)
+    write, broken = shelf.write, [True]
+
+    def breaks(batch: Any) -> None:
+        if broken:
+            broken.pop()
+            raise KeyError("odd")
+        write(batch)
+
+    monkeypatch.setattr(shelf, "write", breaks)
+    shield.run("a").result("pay", {}, "ok")
+    _until(lambda: shelf.count() == 1)
+    shield.close()
+
+
+def test_a_long_name_is_found_by_what_is_kept_of_it() -> None:
+    shield = shield_for(policy("persistent"))
+    shield.run("a").result("x" * 500, {}, "ok")
+    assert shield.reliability("x" * 500).successes == 1
+    shield.close()

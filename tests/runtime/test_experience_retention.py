@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -89,7 +90,7 @@ def test_nothing_is_lost_and_nothing_is_twice_in_the_archive_wherever_it_is_cut(
     shelf.write(every)
     file = tmp_path / "a.jsonl"
     with monkeypatch.context() as patch:
-        owner: Any = shelf if step == "forget" else retention.os
+        owner: Any = shelf if step == "forget" else os
         patch.setattr(owner, step, cutting(getattr(owner, step), at, after))
         with pytest.raises(Cut):
             prune(shelf, Keep(90, 1_000), NOW, file)

@@ -300,3 +300,28 @@ def test_an_answer_that_does_not_count_is_refused_in_words_that_tell_nothing(far
         far.answer(b"yes")
     with far.run() as run:
         assert run.call(lambda: 1) == 1
+
+
+def test_a_run_locks_and_releases_through_a_broker() -> None:
+    locking = {"name": "locking", "guards": [{"use": "locks", "timeout_s": 0}]}
+    with (
+        Shield.load(locking) as shield,
+        serving(shield) as path,
+        through(path) as far,
+        far.run("ann") as ann,
+        far.run("bob") as bob,
+    ):
+        ann.lock("a")
+        assert bob.check("write_file", {"path": "a"}).code == "locks.held"
+        with pytest.raises(Refused):
+            bob.lock("a")
+        ann.unlock("a")
+        asyncio.run(bob.alock("a"))
+        assert ann.check("write_file", {"path": "a"}).code == "locks.held"
+        asyncio.run(bob.aunlock("a"))
+        assert ann.check("write_file", {"path": "a"}).proceeds
+
+
+def test_nothing_is_locked_through_a_broker_that_keeps_no_locks(far: Any) -> None:
+    with far.run() as run, pytest.raises(ValueError, match="no guard `locks`"):
+        run.lock("a")

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from psycopg import sql
 
 from stanchion.audit.postgres.experience import PostgresShelf
 from stanchion.experience.bounded import encoded, fingerprint
 from stanchion.experience.incident import DAY_MS, Incident, new_id
 from stanchion.experience.shelf import Shelf, ShelfError
+from stanchion.runtime.learning.retention import Keep, prune
 from stanchion.stores.experience.memory import MemoryShelf
 from stanchion.stores.experience.redis import RedisShelf
 from stanchion.stores.experience.sqlite import SqliteShelf
@@ -169,4 +171,53 @@ def test_a_file_of_something_else_is_left_alone(tmp_path: Path) -> None:
     shelf = SqliteShelf(tmp_path / "x")
     with pytest.raises(ShelfError, match="something else"):
         shelf.write([incident(1)])
+    shelf.close()
+
+
+def test_postgres_drops_whole_months_and_shows_the_columns_of_the_specification(place: Place) -> None:
+    shelf = PostgresShelf(place.server.url, place.schema)
+    shelf.write([incident(1)])
+    old = 1_700_000_000_000
+    place.do("SELECT {}.make_month('incident', '2023-11-01Z')")
+    shelf.write([incident(number, old) for number in range(50)])
+    assert place.do("SELECT count(*) FROM {}.incident_2023_11") == [(50,)]
+    assert shelf.forget_before(old + 40 * DAY_MS, 3) == 50
+    assert place.do("SELECT to_regclass('{}.incident_2023_11')") == [(None,)]
+    said = "SELECT session_id, tool_name, success, timestamp, error_reason, context_hint, call_data FROM {}.incidents"
+    assert place.do(said) == [("run-1", "pay", True, NOW / 1000, "", "", '{"n":1}')]
+    shelf.close()
+
+
+def test_postgres_finds_practices_by_an_index_however_many_there_are(place: Place) -> None:
+    """What it reads is counted: as many rows with 20,000 incidents as with 20."""
+    shelf = PostgresShelf(place.server.url, place.schema)
+    reads = []
+    for size in (20, 20_000):
+        for start in range(0, size, 5_000):
+            shelf.write([incident(number, NOW + number) for number in range(start, min(size, start + 5_000))])
+        found = []
+        for said in shelf.practices():
+            explained = sql.SQL("EXPLAIN (ANALYZE, FORMAT JSON) ") + said
+            rows = shelf._use(lambda db, s=explained: db.execute(s, ("acme", "pay", 8)).fetchall())  # type: ignore[misc]
+            found.append(_read_rows(rows[0][0][0]["Plan"]))
+        reads.append(found)
+    assert reads[1] == reads[0]
+    shelf.close()
+
+
+def _read_rows(plan: Any) -> list[tuple[str, float]]:
+    """The steps of a plan that read a table, and how many rows each reads."""
+    own = [(plan["Node Type"], plan["Actual Rows"])] if "Relation Name" in plan else []
+    return own + [row for inner in plan.get("Plans", ()) for row in _read_rows(inner)]
+
+
+def test_a_month_that_an_archive_has_emptied_is_dropped(place: Place, tmp_path: Path) -> None:
+    shelf = PostgresShelf(place.server.url, place.schema)
+    shelf.write([incident(1)])
+    old = 1_700_000_000_000
+    place.do("SELECT {}.make_month('incident', '2023-11-01Z')")
+    shelf.write([incident(number, old) for number in range(5)])
+    assert prune(shelf, Keep(90, 1_000), NOW, tmp_path / "a.jsonl").incidents == 5
+    assert len((tmp_path / "a.jsonl").read_text("utf-8").splitlines()) == 5
+    assert place.do("SELECT to_regclass('{}.incident_2023_11')") == [(None,)]
     shelf.close()

@@ -3,7 +3,11 @@ once while it lasts, when it is over, and that processes watch together."""
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +15,12 @@ import pytest
 from hypothesis import given, strategies as st
 
 from stanchion import Shield
+from stanchion.telemetry import alerts as alerts_module
 from stanchion.telemetry.alert_folder import FILE, HELD, looked_together
 from stanchion.telemetry.alert_windows import MOST, RULES, SLOTS, Fresh, Window, looked
 from stanchion.telemetry.file_lock import attempt
+from stanchion.telemetry.folder import collect
+from stanchion.telemetry.guardrail_state import states
 from stanchion.telemetry.kinds import Kind, Occurrence
 
 MINUTE = 60_000
@@ -95,14 +102,17 @@ def test_questions_to_a_person_and_refusals_of_the_kernel_are_no_blocks() -> Non
     assert one.told == []
 
 
-def test_what_was_blocked_ten_minutes_ago_does_not_count() -> None:
+@pytest.mark.parametrize("within_slot_ms", [0, 1, 9_999])
+def test_what_was_blocked_ten_minutes_ago_does_not_count(within_slot_ms: int) -> None:
     one = Watched()
+    one.later(within_slot_ms)
     run = one.shield.run("ann")
     one.calls(run, "rm", 9)
     one.later(10 * MINUTE - 1)
     one.calls(run, "rm", 1)
     assert one.kinds == [Kind.HIGH_BLOCK_RATE]
     two = Watched()
+    two.later(within_slot_ms)
     run = two.shield.run("ann")
     two.calls(run, "rm", 9)
     two.later(10 * MINUTE + RULES[Kind.HIGH_BLOCK_RATE].slot_ms)
@@ -277,6 +287,32 @@ def test_a_process_that_ends_enters_what_it_has(tmp_path: Path, monkeypatch: pyt
     assert [one.kind for one in told if one.kind in RULES] == [Kind.HIGH_BLOCK_RATE]
 
 
+BLOCKED = """
+import json, sys
+from stanchion import Shield
+
+with Shield.load(json.loads(sys.argv[1]), store="memory:", journal="memory:") as shield:
+    run = shield.run("ann")
+    for _ in range(5):
+        run.check("rm", {})
+"""
+
+
+def test_eight_processes_that_end_at_once_lose_nothing_and_tell_once(tmp_path: Path) -> None:
+    environment = {**os.environ, "STANCHION_METRICS_DIR": str(tmp_path / "metrics")}
+    command = [sys.executable, "-c", BLOCKED, json.dumps(POLICY)]
+    started = [subprocess.Popen(command, env=environment, cwd=tmp_path) for _ in range(8)]
+    assert [one.wait() for one in started] == [0] * 8
+    figures = collect(tmp_path / "metrics").figures.figures()
+    told = {one.labels: one.values[0] for one in figures if one.metric == "stanchion_occurrences_total"}
+    assert told == {("alert.high_block_rate",): 1}
+    (no_rm,) = [one for one in states(figures, {}) if one.guardrail_id == "no-rm"]
+    assert (no_rm.invocation_count, no_rm.block_count) == (40, 40)
+    kept = looked_together(tmp_path / "metrics", [], time.time_ns() // 1_000_000)
+    assert kept is not None
+    assert [(one.about, one.events, one.amount) for one in kept.windows] == [("ann", 40, 40)]
+
+
 def test_windows_are_bounded_and_those_that_last_stay() -> None:
     lasting = Window(Kind.BYPASS_ABUSE, "t", "bad", True, ((START // MINUTE, 9, 0),))
     fresh = [Fresh(START, Kind.BYPASS_ABUSE, "t", f"a{number}", 1) for number in range(2 * MOST)]
@@ -307,3 +343,47 @@ def test_the_windows_are_those_of_a_plain_list(steps: list[tuple[int, int, int]]
         begun -= len(found.begun)
         assert any(one.on for one in windows) == on
     assert begun == 0
+
+
+def test_one_agent_that_is_blocked_costs_no_more_where_there_are_many() -> None:
+    """A block enters what its own agent has done, and looks at no other window."""
+    one = Watched()
+    for number in range(300):
+        one.shield.run(f"a{number}").check("ls", {})
+    alerts = one.shield.telemetry.alerts
+    assert alerts is not None
+    asked: list[str] = []
+    name = alerts._name
+    alerts._name = lambda text: asked.append(text) or name(text)  # type: ignore[func-returns-value]
+    one.shield.run("a7").check("rm", {})
+    assert asked == ["default", "a7"]
+
+
+def test_agents_that_do_nothing_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(alerts_module, "MOST_AGENTS", 10)
+    one = Watched()
+    for number in range(60):
+        one.later(MINUTE)
+        one.calls(one.shield.run(f"a{number}"), "ls", 1)
+        bypasses(one, f"a{number}", 1)
+    one.calls(one.shield.run("late"), "rm", 10)
+    bypasses(one, "late", 6)
+    assert [(told.kind, told.agent) for told in one.told] == [
+        (Kind.HIGH_BLOCK_RATE, "late"),
+        (Kind.BYPASS_ABUSE, "late"),
+    ]
+
+
+def test_what_waits_for_a_folder_that_cannot_be_written_is_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(alerts_module, "MOST_UNSETTLED", 5)
+    (tmp_path / "file").write_text("", "utf-8")
+    one = Watched(tmp_path / "file" / "folder")
+    run = one.shield.run("ann")
+    for _ in range(20):
+        one.calls(run, "ls", 1)
+        settled(one)
+    alerts = one.shield.telemetry.alerts
+    assert alerts is not None
+    assert len(alerts._unsettled) == 5

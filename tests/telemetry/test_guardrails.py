@@ -119,10 +119,10 @@ def test_no_verdict_is_lost_between_threads() -> None:
         one.start()
     for one in threads:
         one.join()
-    found = {one.labels: one.values for one in guardrails.figures()}
-    assert found["a", "pass"] == found["b", "pass"] == (16_000,)
+    found: dict[tuple[str, ...], tuple[float, ...]] = {one.labels: one.values for one in guardrails.figures()}
+    assert [found[name, "pass"][0] for name in "ab"] == [16_000, 16_000]
     measured = FIRST + len([number for number in range(FIRST + 1, 16_001) if not number % ONE_IN])
-    assert sum(found["a",][1:]) == sum(found["b",][1:]) == measured
+    assert [sum(found[(name,)][1:]) for name in "ab"] == [measured, measured]
 
 
 def test_chains_that_never_end_are_bounded_and_still_counted(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,6 +37,7 @@ POLICY: Final[dict[str, Any]] = {
 
 CODES: Final = {
     "approval.denied",
+    "approval.edited",
     "approval.expired",
     "kernel.audit_lost",
     "kernel.cancelled",
@@ -70,13 +71,16 @@ class World:
         self.store, self.journal, self.clock = store, journal, clock
         self.shield: Shield = shield_for(POLICY, clock=clock, store=store, journal=journal)
 
-    def answers(self, agent: Agent, yes: bool, comment: str = "") -> None:
+    def answers(self, agent: Agent, yes: bool, comment: str = "", edits: dict[str, Any] | None = None) -> None:
         """What a person says to the ticket that the agent waits for; a store that is lost has none."""
         if not agent.tickets:
             return
-        say = self.shield.approve if yes else self.shield.deny
+        ticket = agent.tickets[-1]
         try:
-            say(agent.tickets[-1], by=OPERATOR, comment=comment)
+            if yes:
+                self.shield.approve(ticket, by=OPERATOR, comment=comment, edits=edits)
+            else:
+                self.shield.deny(ticket, by=OPERATOR, comment=comment)
         except (TicketError, StoreLost):
             return
 
@@ -122,6 +126,9 @@ def _asks(world: World, agent: Agent, _: Names) -> None:
     world.answers(agent, yes=True)
     agent.tries(pay, 4)
     agent.does(lambda: agent.run.check("publish", {"text": "news"}))
+    agent.tries(pay, 5)
+    world.answers(agent, yes=True, edits={"amount": 6})
+    agent.does(lambda: agent.run.check("pay", {"amount": 5}))
 
 
 def _does_once(world: World, agent: Agent, names: Names) -> None:

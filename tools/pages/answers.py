@@ -44,11 +44,19 @@ The ticket names the roles whose answer it asks for (`escalation.roles` in the p
 
 """
 
+SEVERAL = """
+## How many
+
+One yes is enough, but for what is critical: that takes `escalation.quorum` people with different keys. Where the policy
+does not say how many, it is two if at least two operators hold one of the ticket's roles, and one otherwise.
+"""
+
 NEVER = """
 ## What never counts
 
 - a yes of somebody to what they asked for themselves, or an agent that works for them, or one below it. Names are the
   same however they are spelled: case, width, accents, spaces and characters that cannot be seen make no difference
+- a yes of the same person under another name: whoever has the same key is the same
 - a yes by a key that is not enrolled, or was revoked or replaced, also where it was given before
 - a yes to a ticket that changed since, or was asked for again
 - a yes whose time is over, that was used up, or that was taken back
@@ -68,7 +76,16 @@ def render() -> str:
     for mode in MODES:
         said = " | ".join("yes" if may_bypass(mode, role) else "–" for role in roles)
         modes.append(f"| `{mode if mode != NORMAL else 'normal'}` | {said} |")
-    parts = [INTRODUCTION.format(operator=OPERATOR), "\n".join(lines), "\n", BY_MODE, "\n".join(modes), "\n", NEVER]
+    parts = [
+        INTRODUCTION.format(operator=OPERATOR),
+        "\n".join(lines),
+        "\n",
+        BY_MODE,
+        "\n".join(modes),
+        "\n",
+        SEVERAL,
+        NEVER,
+    ]
     return "".join(parts)
 
 

@@ -7,6 +7,7 @@ import msgspec
 from msgspec import inspect as kinds
 
 from stanchion.approvals.bypass import Requested, Review
+from stanchion.telemetry.guardrail_state import GuardrailState
 from stanchion.views.allowances import AllowanceView
 from stanchion.views.breakers import BreakerView
 from stanchion.views.budgets import BudgetView, HeldPart, HeldView
@@ -16,10 +17,12 @@ from stanchion.views.operators import OperatorView
 from stanchion.views.projects import ProjectView
 from stanchion.views.records import DecisionView, RecordView
 from stanchion.views.runs import BurnView, RunDetailView, RunView
+from stanchion.views.shadow import ShadowView, WouldView
 from stanchion.views.standing import StateView
 from stanchion.views.stored import CounterCell, HoldView, OutcomesCell, RecordCell, RunCell, ShieldCell, TookView
 from stanchion.views.tickets import TicketView
 from stanchion.views.tools import ToolView
+from stanchion.views.verdicts import VerdictView
 from stanchion.views.where import StatePlace
 from tools.view_meanings import MEANINGS
 
@@ -31,14 +34,15 @@ INTRODUCTION = """\
 With `--json` a command answers with one line of JSON for each thing that it shows. Fields may be added; those that are
 here stay. Moments are in milliseconds since 1970, and a name that ends with `_ms`, `_s` or `_bytes` is in that unit.
 Amounts are whole numbers in the unit that `measure` names: 4,900,000 `cost_microusd` are $4.90. Secrets in names and
-in content are hidden, as they are for people. `stanchion audit` answers with the records themselves.
+in content are hidden, as they are for people. The other verbs of `stanchion audit` answer with the records
+themselves.
 """
 
 VIEWS: Final[dict[str, tuple[type, ...]]] = {
     "stanchion runs": (RunView,),
     "stanchion runs show": (RunDetailView, BurnView, RecordView),
     "stanchion explain": (DecisionView,),
-    "stanchion explain ID": (Explanation, Reason, Part, Counter),
+    "stanchion explain ID": (Explanation, Reason, Part, Counter, VerdictView),
     "stanchion tickets": (TicketView, Requested, Review),
     "stanchion budget show` and `top": (BudgetView,),
     "stanchion budget holds": (HeldView, HeldPart),
@@ -46,8 +50,10 @@ VIEWS: Final[dict[str, tuple[type, ...]]] = {
     "stanchion state": (ShieldCell, StateView, RunCell, CounterCell, OutcomesCell, RecordCell, HoldView, TookView),
     "stanchion state --where": (StatePlace,),
     "stanchion state --projects": (ProjectView,),
+    "stanchion metrics guardrails": (GuardrailState,),
     "stanchion operators": (OperatorView,),
     "stanchion secrets allowed": (AllowanceView,),
+    "stanchion audit shadow": (ShadowView, WouldView),
 }
 """Every command that answers with views, and those that it answers with, outer before inner."""
 

@@ -76,6 +76,11 @@ class Roster(msgspec.Struct, frozen=True):
         """The hash of the last change."""
         return self.changes[-1].hash if self.changes else ""
 
+    def own(self, operator: Operator) -> tuple[str, ...]:
+        """The agents that work for somebody. Whoever has the same key is the same person, under whatever name."""
+        same = [one for one in self.operators.values() if one.key == operator.key and one.name != operator.name]
+        return (*operator.agents, *[name for one in same for name in (one.name, *one.agents)])
+
     @property
     def enrolled(self) -> bool:
         """Whether anybody is, or was: then nobody answers without a key."""

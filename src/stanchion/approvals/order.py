@@ -39,4 +39,4 @@ def _held(ticket: Ticket, roster: Roster, role: str) -> bool:
     if not roster.enrolled:
         return role == OPERATOR
     people = [one for one in roster.operators.values() if role in one.roles]
-    return any(not refusal(ticket.asked, Answering(Way.KEY, one.name, role, one.agents, True)) for one in people)
+    return any(not refusal(ticket.asked, Answering(Way.KEY, one.name, role, roster.own(one), True)) for one in people)

@@ -23,7 +23,7 @@ def doubt(roster: Roster, answer: Answer, asked: Asked, scope: Scope = Scope.ONC
     if shared and act.yes and answer.way is Way.PROGRAM:
         return "a name proves nothing: use an operator's key, or `stanchion` at a terminal"
     operator = roster.operators.get(act.operator)
-    agents = () if operator is None else operator.agents
+    agents = () if operator is None else roster.own(operator)
     answering = Answering(answer.way, act.operator, act.role, agents, roster.enrolled, act.yes)
     if answer.way.proven:
         if operator is None:

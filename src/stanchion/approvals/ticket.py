@@ -171,6 +171,11 @@ class Ticket(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
         return self.votes if self.votes else () if self.answer is None else (self.answer,)
 
     @property
+    def said_yes(self) -> tuple[str, ...]:
+        """Who has said yes so far."""
+        return tuple([one.act.operator for one in self.answers if one.act.yes])
+
+    @property
     def edits(self) -> dict[str, Any]:
         """What a yes changes of the arguments; nothing where it is to the call as it was asked."""
         answers = self.answers

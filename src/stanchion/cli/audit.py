@@ -11,6 +11,7 @@ from stanchion.cli.auditing.export import export
 from stanchion.cli.auditing.heads import heads
 from stanchion.cli.auditing.key import key
 from stanchion.cli.auditing.prune import prune
+from stanchion.cli.auditing.shadow import shadow
 from stanchion.cli.auditing.show import show
 from stanchion.cli.auditing.tail import tail
 from stanchion.cli.auditing.verify import check_trail
@@ -22,6 +23,7 @@ from stanchion.cli.whose import add_project
 from stanchion.views.trails import is_database, said
 
 USAGE: Final = """stanchion audit tail [-n N] [-f] [CHOICE] [--json]
+       stanchion audit shadow [CHOICE] [--json]
        stanchion audit show ID|CHAIN:SEQ [--json]
        stanchion audit verify [DIR|URL] [--key FILE] [--store URL] [--witness PLACE] [--json]
        stanchion audit heads [DIR|URL]
@@ -34,6 +36,7 @@ USAGE: Final = """stanchion audit tail [-n N] [-f] [CHOICE] [--json]
 
 DESCRIPTION: Final = """\
 tail    the newest records, oldest first, one per line; with -f also later ones
+shadow  what guards in shadow mode would have done, counted by guard, with decisions to look at
 show    one record in full, with its hash and its position; as JSON, exactly the bytes that
         are hashed
 verify  whether the trail is unchanged, and if not, what was done to it and where
@@ -54,6 +57,7 @@ EPILOG: Final = """\
 examples:
   stanchion audit tail -f --refused
   stanchion audit tail --shadow --since 7d
+  stanchion audit shadow --since 7d
   stanchion audit tail -n 100 --agent 'builder-*' --tool bash
   stanchion audit show 5f1d0c2a:411
   stanchion audit key new audit.key
@@ -108,6 +112,7 @@ ANSWERER: Final = frozenset({"key", "ssh_agent", "as_name", "role", "passphrase_
 
 VERBS: Final = {
     "tail": Verb(tail, "", CHOICE | {"lines", "follow", "json"}),
+    "shadow": Verb(shadow, "", (CHOICE - {"shadow"}) | {"json"}),
     "show": Verb(show, "a record", frozenset({"json"})),
     "verify": Verb(check_trail, "a trail", frozenset({"key", "store", "witness", "tsa_cert", "json"})),
     "heads": Verb(heads, "a trail"),
@@ -124,7 +129,7 @@ def add(commands: Any) -> None:
     summary = "read, verify and export the trail of everything that was decided"
     parser: Parser = commands.add_parser("audit", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
     parser.register("action", None, Once)  # what argparse takes where an option names no action
-    parser.add_argument("verb", metavar="tail|show|verify|heads|witness|key|export|prune|erase", help="what to do")
+    parser.add_argument("verb", metavar="|".join(VERBS), help="what to do")
     parser.add_argument("what", metavar="WHAT", nargs="?", help="the record, the trail or the place")
     parser.add_argument("more", metavar="FILE", nargs="?", help="the file of the key to make")
     parser.add_argument("--trail", metavar="DIR", help="the folder of the trail, or the URL of its database")
@@ -134,7 +139,7 @@ def add(commands: Any) -> None:
     newest = parser.add_argument_group("tail")
     newest.add_argument("-n", "--lines", metavar="N", type=count, help="how many records (default: 20)")
     newest.add_argument("-f", "--follow", action="store_true", default=None, help="keep printing new records")
-    choice = parser.add_argument_group("which records (tail, export; erase: --run, --agent)")
+    choice = parser.add_argument_group("which records (tail, shadow, export; erase: --run, --agent)")
     choice.add_argument("--run", metavar="ID", help="records of this run")
     choice.add_argument("--agent", metavar="NAME", action="append", help="records of this agent")
     choice.add_argument("--tool", metavar="NAME", action="append", help="decisions about this tool")

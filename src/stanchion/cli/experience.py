@@ -18,6 +18,8 @@ from stanchion.cli.terminal import Terminal, put, say, visible
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.verbs import check_verb
 from stanchion.cli.whose import add_project, tenant_of, whose
+from stanchion.experience.bounded import cut
+from stanchion.experience.incident import MOST_HINT
 from stanchion.experience.shelf import Shelf, ShelfError
 from stanchion.policy.errors import PolicyError
 from stanchion.policy.load import load_policy
@@ -29,6 +31,7 @@ from stanchion.stores.memory import wall_ms
 from stanchion.views.encode import json_line
 from stanchion.views.experience import ExperienceView, experience
 from stanchion.views.times import shown
+from stanchion.views.veiled import veiled
 
 USAGE: Final = """stanchion experience [show] [TOOL] [--tenant NAME] [--store URL] [--json]
        stanchion experience prune [--days N] [--rows N] [--policy FILE] [--store URL]
@@ -93,7 +96,7 @@ def run(args: argparse.Namespace) -> int:
         if shelf is None:
             return 0
         if args.verb == "show":
-            found = experience(shelf, _tenant(args), wall_ms(), args.name)
+            found = experience(shelf, _named(_tenant(args)), wall_ms(), _named(args.name))
         else:
             left = prune(shelf, keep, wall_ms(), Path(args.name) if args.verb == "archive" else None)
             say(sys.stdout, _told(left, args.name))
@@ -139,6 +142,11 @@ def _keep(args: argparse.Namespace) -> Keep:
     return Keep(said.days if args.days is None else args.days, said.rows if args.rows is None else args.rows)
 
 
+def _named(name: str) -> str:
+    """A name as experience keeps it."""
+    return cut(veiled(name), MOST_HINT)
+
+
 def _tenant(args: argparse.Namespace) -> str:
     named = tenant_of(args.tenant)
     return DEFAULT if named is None else named
@@ -147,7 +155,7 @@ def _tenant(args: argparse.Namespace) -> str:
 def _told(left: Left, archive: str) -> str:
     incidents = f"{left.incidents:,} incident{'' if left.incidents == 1 else 's'}"
     practices = f"{left.practices:,} call{'' if left.practices == 1 else 's'} that worked long ago"
-    where = f" after they were written to `{archive}`" if archive else ""
+    where = f" after they were written to `{veiled(archive)}`" if archive else ""
     return f"{incidents} removed{where}; {practices} forgotten"
 
 

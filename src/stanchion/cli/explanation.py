@@ -11,6 +11,7 @@ from typing import Any, Final
 from stanchion.audit.worded import content_in_words
 from stanchion.cli.terminal import Terminal, put, visible
 from stanchion.cli.verdict import row, style_of
+from stanchion.cli.verdict_words import verdict_words
 from stanchion.kernel.actions import Action
 from stanchion.kernel.units import Unit
 from stanchion.views.amounts import MEASURES, amount
@@ -65,14 +66,22 @@ def _lines(explained: Explanation, terminal: Terminal) -> Iterator[str]:
         counters.append(f"as the store had it at {shown(explained.store_ms)}")
     rest = [
         ("state", "\n".join(counters)),
-        ("passed", ", ".join(explained.passed)),
-        ("skipped", ", ".join(explained.skipped) + " (no longer asked)" if explained.skipped else ""),
+        *_guards(explained),
         ("notes", "\n".join(explained.notes)),
         ("content", _short(explained.content) if explained.content is not None else ""),
     ]
     for label, words in rest:
         if words:
             yield from row(label, words, terminal)
+
+
+def _guards(explained: Explanation) -> Iterator[tuple[str, str]]:
+    """What each guardrail said; where the chain is not known any more, what the record itself names."""
+    if explained.verdicts:
+        yield "verdicts", verdict_words(explained.verdicts)
+        return
+    yield "passed", ", ".join(explained.passed)
+    yield "skipped", ", ".join(explained.skipped) + " (no longer asked)" if explained.skipped else ""
 
 
 def _event(explained: Explanation) -> str:

@@ -37,6 +37,8 @@ USAGE: Final = """stanchion policy show POLICY [--env NAME] [--json]
        stanchion policy diff OLD NEW [--env NAME [--env NAME]] [--json]
        stanchion policy loosens OLD NEW [--env NAME [--env NAME]] [--json]
        stanchion policy trust FILE [--env NAME] [--why WORDS] --key FILE | --ssh-agent
+       stanchion policy propose POLICY [--least N] [--people N] [--days N] [--lasts DAYS]
+             [--trail DIR|URL] [--tenant NAME] [--write FILE] [--json]
        stanchion policy packs [--json]"""
 
 DESCRIPTION: Final = """\
@@ -47,6 +49,8 @@ loosens  changes by which the new policy may allow what the old one refuses; a c
          unless it is known to be equal or stricter
 trust    sign that a policy file, as it is now, may loosen the policy in force: on reload,
          and when it is found in a project; needs an operator's key
+propose  rules for what people approved again and again, with what each would have allowed; a
+         person puts them in force, nothing else does
 packs    the policies that are shipped, by name
 
 `found` means your own policy, or the pack `default`, with the policies of the project around
@@ -61,6 +65,7 @@ examples:
   stanchion policy loosens policy.yaml new.yaml
   stanchion policy show found
   stanchion policy trust .stanchion/policy.yaml --key ~/.config/stanchion/keys/ann
+  stanchion policy propose policy.yaml --people 2 --write approved.yaml
   stanchion policy packs
 
 The first `--env` is for both policies; a second one is for the new policy alone. An
@@ -76,7 +81,7 @@ def add(commands: Any) -> None:
     """Add the command to those of the command line."""
     summary = "show a policy in effect, compare two, list the shipped ones"
     parser = commands.add_parser("policy", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
-    parser.add_argument("verb", metavar="show|diff|loosens|trust|packs", help="what to do")
+    parser.add_argument("verb", metavar="show|diff|loosens|trust|propose|packs", help="what to do")
     parser.add_argument("policies", metavar="POLICY", nargs="*", help="a policy file, a pack, or `found`")
     parser.add_argument("--env", metavar="NAME", action="append", default=[], help="in this environment")
     parser.add_argument("--json", action="store_true", help="answer with one line of JSON")
@@ -84,7 +89,19 @@ def add(commands: Any) -> None:
     trusts.add_argument("--why", metavar="WORDS", default="", help="the reason, for the trail")
     trusts.add_argument("--store", metavar="URL", help="the store: a file, a URL, or `user:`")
     add_project(trusts)
+    _add_proposing(parser.add_argument_group("propose"))
     add_answerer(parser)
+
+
+def _add_proposing(group: Any) -> None:
+    group.add_argument("--trail", metavar="DIR|URL", help="the trail to read (default: that of the project)")
+    group.add_argument("--schema", metavar="NAME", help="the schema of the records in a database")
+    group.add_argument("--tenant", metavar="NAME", default="default", help="whose approvals (default: default)")
+    group.add_argument("--least", metavar="N", type=int, help="approved at least N times (default: 5)")
+    group.add_argument("--people", metavar="N", type=int, help="by at least N people (default: 1)")
+    group.add_argument("--days", metavar="N", type=int, help="within the last N days (default: 90)")
+    group.add_argument("--lasts", metavar="DAYS", type=int, help="how long a rule holds (default: 30)")
+    group.add_argument("--write", metavar="FILE", help="write the rules to a new policy file that extends POLICY")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -230,6 +247,12 @@ def _change(change: Change, terminal: Terminal) -> Iterator[str]:
         yield visible(f"    {name}: {before}{_flow(new)}")
 
 
+def _propose(args: argparse.Namespace) -> int:
+    from stanchion.cli.propose import propose
+
+    return propose(args)
+
+
 def _packs(args: argparse.Namespace) -> int:
     found = described_packs()
     if args.json:
@@ -256,6 +279,7 @@ VERBS: Final[dict[str, tuple[int, Callable[[argparse.Namespace], int]]]] = {
     "diff": (2, _diff),
     "loosens": (2, _loosens),
     "trust": (1, trust),
+    "propose": (1, _propose),
     "packs": (0, _packs),
 }
 """How many policies each word takes, and what it does."""

@@ -8,6 +8,7 @@ import sys
 from itertools import islice
 from typing import Any, Final
 
+from stanchion.cli.answerers import add_answerer
 from stanchion.cli.parser import Parser
 from stanchion.cli.place_lines import place_lines, project_lines
 from stanchion.cli.refused_policies import refused, refused_lines
@@ -28,13 +29,16 @@ from stanchion.views.where import StatePlace, former, where
 
 USAGE: Final = """stanchion state [PREFIX] [--store URL] [--project DIR] [--json]
        stanchion state --where [--store URL] [--project DIR] [--json]
-       stanchion state --projects [--json]"""
+       stanchion state --projects [--json]
+       stanchion state --break-lock NAME [--why WORDS] [--by NAME] [--tenant NAME]
+       [--key FILE | --ssh-agent] [--store URL] [--project DIR]"""
 
 DESCRIPTION: Final = """\
 Show what the store holds, tenant by tenant: whether the shield is in safe mode or halted
 and why, which tools and agents are isolated until when, which runs have ended, counters
 with their totals and what is in their windows, records of guards, and open holds with
-what they took and when they are due. The store is only read, and nobody waits for it.
+what they took and when they are due. The store is only read, and nobody waits for it;
+`--break-lock` alone changes something: it releases what an agent has locked.
 The first lines say which state is shown: its owner, its store and trail, and why."""
 
 EPILOG: Final = """\
@@ -42,6 +46,8 @@ examples:
   stanchion state
   stanchion state steps
   stanchion state --where
+  stanchion state tasks
+  stanchion state --break-lock src/login.py --why 'bob is on holiday'
   stanchion state --store ./state.db --json | jq 'select(.kind == "hold")'
 
 PREFIX is the beginning of a name as it is shown, or of a key. Each project has its own
@@ -53,8 +59,9 @@ moved, a worktree and a clone are projects of their own. JSON shows everything, 
 each; the text shows at most 50 of a kind.
 
 exit status:
-  0  it is shown, or there is nothing yet
-  2  the store cannot be read""".replace("MARKS", ", ".join(MARKERS))
+  0  it is shown, or there is nothing yet; the lock is broken
+  1  the lock is not broken: you are not allowed to
+  2  the store cannot be read; nobody has locked that""".replace("MARKS", ", ".join(MARKERS))
 
 
 def add(commands: Any) -> None:
@@ -66,11 +73,20 @@ def add(commands: Any) -> None:
     add_project(parser)
     parser.add_argument("--where", action="store_true", help="show only which state is used, and why")
     parser.add_argument("--projects", action="store_true", help="list the states of all your projects instead")
+    parser.add_argument("--break-lock", metavar="NAME", default="", help="release what is locked under this name")
+    parser.add_argument("--why", metavar="WORDS", default="", help="the reason for that, for the trail")
+    parser.add_argument("--by", metavar="NAME", default="", help="who does it (default: you)")
+    parser.add_argument("--tenant", metavar="NAME", help="the tenant (default: STANCHION_TENANT, or else `default`)")
     parser.add_argument("--json", action="store_true", help="answer with JSON, one line for each thing")
+    add_answerer(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Show what the store holds, which state it is, or which there are."""
+    """Show what the store holds, which state it is, or which there are; or break a lock."""
+    if args.break_lock:
+        from stanchion.cli.break_lock import break_lock
+
+        return break_lock(args)
     if args.projects:
         return _projects(args)
     if args.where and args.prefix:

@@ -11,7 +11,7 @@ from stanchion.experience.incident import MOST_REASON, Practice
 from stanchion.experience.reliability import Reliability, reliability_of
 from stanchion.experience.session import OfTool
 from stanchion.experience.similarity import Difference, Similar, similar_to
-from stanchion.experience.tally import Known
+from stanchion.experience.tally import Known, Tally
 from stanchion.kernel.shown import visible
 
 OWN = "own"
@@ -51,10 +51,10 @@ def advice_context(
 ) -> AdviceContext:
     """What advice about a call is made from. `args` and `own`, the run's last call that worked, are bounded and
     redacted, and `met` has no secrets in its words."""
-    reliability = reliability_of(tool, known.tally, today) if known.tally.days or known.tally.successes else None
-    if reliability is None and met.successes + met.failures:
-        rate = met.successes / (met.successes + met.failures)
-        reliability = Reliability(tool, met.successes, met.failures, rate)
+    tally = known.tally
+    if not tally.successes + tally.failures:  # the store could not be asked: what the run has met has to do
+        tally = Tally().plus(met.successes, met.failures, today)
+    reliability = reliability_of(tool, tally, today) if tally.successes + tally.failures else None
     return AdviceContext(
         visible(tool),
         met.in_a_row,

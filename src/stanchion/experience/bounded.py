@@ -41,6 +41,8 @@ def bounded(args: dict[str, Any]) -> dict[str, Any]:
 
 def cut(text: str, most: int = MOST_TEXT) -> str:
     """A text that any store can hold, with a sign at its end where there was more."""
+    if len(text) <= most and text.isascii() and "\0" not in text:
+        return text
     plain = text[: most + 1].encode("utf-8", "replace").decode().replace("\0", "�")
     return plain if len(plain) <= most else plain[: most - 1] + CUT
 

@@ -63,6 +63,7 @@ def chosen(practices: Iterable[Practice]) -> tuple[Practice, ...]:
     """The newest and the most used of practices, each once, in one order."""
     every = list(practices)
     newest = sorted(every, key=lambda one: (-one.last_ms, one.fingerprint))[:CANDIDATES]
-    used = sorted(every, key=lambda one: (-one.success_count, one.fingerprint))[:CANDIDATES]
+    often = [one for one in every if one.success_count > 1]  # what worked once is found by its age alone
+    used = sorted(often, key=lambda one: (-one.success_count, one.fingerprint))[:CANDIDATES]
     both = {one.fingerprint: one for one in (*newest, *used)}
     return tuple([both[name] for name in sorted(both)])

@@ -224,14 +224,18 @@ OF_STAGE: Final[dict[Stage, type[Event]]] = {
 }
 
 
+BY_POLICY: Final = "approved."
+"""How `granted` begins where nobody was asked, because the policy approves the call."""
+
+
 class Moment(msgspec.Struct, frozen=True, gc=False):
     """The events that share one batch, what they amount to, what they settle, and late answers that enter here.
 
     `attempt` is 2 for a lesser request, judged because the first attempt was degraded; `again` says that the same
     action was judged before, because it waited or was degraded, and has had its warnings. `stakes` are records that it
-    rests on. `granted` names the ticket by which a person has said yes, and `lifts` the guards that asked for one: what
-    another guard asks for still waits. `bypasses` are the guards that this one action goes past, their refusals
-    included. `readings` are what is known already of what the events say, and `carried` what
+    rests on. `granted` names the ticket by which a person has said yes, or what the policy approves, and `lifts` the
+    guards that asked for one: what another guard asks for still waits. `bypasses` are the guards that this one action
+    goes past, their refusals included. `readings` are what is known already of what the events say, and `carried` what
     the runtime keeps in the store along with the decision; neither is recorded.
     """
 
@@ -252,3 +256,8 @@ class Moment(msgspec.Struct, frozen=True, gc=False):
     def id(self) -> str:
         """The id of the decision and of its batch: that of the first event."""
         return self.events[0].id
+
+    @property
+    def has_a_yes(self) -> bool:
+        """Whether a person has said yes to this very action, or to it among others."""
+        return bool(self.granted) and not self.granted.startswith(BY_POLICY)

@@ -84,6 +84,15 @@ class Isolate(msgspec.Struct, frozen=True, gc=False, tag="isolate"):
     after: int = 1
 
 
+class Pause(msgspec.Struct, frozen=True, gc=False, tag="pause"):
+    """What a person is asked who has to answer for an action: the question in words for them, the roles that may
+    answer, in this order, and for how long they may; without words or roles, the usual ones."""
+
+    prompt: str = ""
+    roles: tuple[str, ...] = ()
+    timeout_ms: int = 300_000
+
+
 class Signals(msgspec.Struct, frozen=True, gc=False, tag="signals"):
     """What moves states: whose (empty: the tenant's own) and which signals, one after the other, and on what terms."""
 
@@ -91,7 +100,7 @@ class Signals(msgspec.Struct, frozen=True, gc=False, tag="signals"):
     terms: StateTerms = StateTerms()
 
 
-Terms = Retry | Wait | Isolate | Signals
+Terms = Retry | Wait | Isolate | Pause | Signals
 
 
 class Finding(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):

@@ -118,11 +118,17 @@ TABLE: Final[dict[Stage, dict[Action, str]]] = {
     S.HANDOFF_DONE: {
         A.ALLOW: "nothing more is done",
         A.WARN: "a notice for the orchestrator is in the trail",
+        A.ESCALATE: "the same as a warning: the handoff was made, and nobody waits",
+        A.BLOCK: "the same as a warning: the handoff was made, and nobody waits",
         A.QUARANTINE: "the agent that handed over is isolated",
         A.HALT: "the run ends",
     },
 }
 """A cell that is missing makes no sense at its stage: a policy that asks for it is refused at load."""
+
+
+ONLY_WARNS: Final = frozenset({S.HANDOFF_DONE})
+"""Stages at which what would stop something, short of an agent or a run, is only a warning."""
 
 
 def sensible(stage: Stage, action: Action) -> bool:
@@ -133,7 +139,14 @@ def sensible(stage: Stage, action: Action) -> bool:
 @cache
 def carried(stage: Stage, can: tuple[Action, ...] = tuple(Action)) -> tuple[Action, ...]:
     """For each action what really happens at a stage: itself, or the next stricter that makes sense there
-    and that the host can carry out. HALT always can be, so that unhandled never means allow."""
+    and that the host can carry out; where a stage only warns, a warning. HALT always can be, so that unhandled never
+    means allow."""
     able = {int(action) for action in can} | {int(A.HALT)}
     row = {int(action) for action in TABLE[stage]}
+    if stage in ONLY_WARNS and int(A.WARN) in able:
+        row -= {int(A.ESCALATE), int(A.BLOCK)}
+        return tuple(
+            A.WARN if A.WARN < action <= A.BLOCK else next(x for x in Action if x >= action and int(x) in able & row)
+            for action in Action
+        )
     return tuple(next(x for x in Action if x >= action and int(x) in able & row) for action in Action)

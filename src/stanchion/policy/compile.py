@@ -51,6 +51,10 @@ def compile_policy(
         from stanchion.policy import standing
 
         faults += [Fault(where("bypass", *path), said) for path, said in standing.wrong_responses(file)]
+    if file.approved:
+        from stanchion.policy import approved
+
+        faults += approved.wrong_in(file, where, whole)
     if file.risk != RiskLevels():
         from stanchion.policy import levels
 

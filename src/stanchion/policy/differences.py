@@ -10,7 +10,7 @@ from stanchion.kernel.guard import Placed
 from stanchion.policy.compiled import CompiledPolicy, Seat
 from stanchion.policy.schema import ENTRIES, Placement, table_of
 
-TABLES: Final = ("roles", "agents", "tasks", "tools", "risk", "prices")
+TABLES: Final = ("roles", "agents", "tasks", "tools", "risk", "approved", "prices")
 _PLACED: Final = frozenset(Placement.__struct_fields__)
 
 

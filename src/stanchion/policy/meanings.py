@@ -37,6 +37,18 @@ PARTS: Final[dict[str, str]] = {
     "PolicyFile.faults": "Which kind of fault a failure is; these entries override the shipped table.",
     "PolicyFile.escalation": "Who answers escalated actions, and how long an action waits.",
     "PolicyFile.bypass": "How long a request for a bypass waits, and what an emergency may do without an answer.",
+    "PolicyFile.approved": "Calls that nobody is asked about any more, by name, because people have approved them "
+    "often. They answer guards that escalate; a guard that refuses still refuses.",
+    "ApprovedEntry.tool": "The tool that is called.",
+    "ApprovedEntry.args": "The arguments of the call, with exactly these values. A call with other arguments is not "
+    "approved.",
+    "ApprovedEntry.patterns": "Text arguments that may vary: `*` stands for a part of one word.",
+    "ApprovedEntry.guards": "The guards whose questions are answered. If another guard asks, a person is asked.",
+    "ApprovedEntry.agents": "The agents that may make the call, by their exact names.",
+    "ApprovedEntry.tasks": "The tasks in which the call may be made, by their exact names; `''` stands for runs "
+    "without a task.",
+    "ApprovedEntry.until": "The last day on which it holds, in UTC, such as `2027-01-31`.",
+    "ApprovedEntry.why": "The reason, for people.",
     "PolicyFile.operators": "The people who may approve what an agent may not do, by name, each with a key.",
     "PolicyFile.degrade": "What a lesser request is when a guard answers `degrade`.",
     "PolicyFile.experience": "What is kept of the outcomes of calls, and for how long.",
@@ -150,6 +162,9 @@ PARTS: Final[dict[str, str]] = {
     "Limits.count_marks": "Whether marks of meters, such as `warn_at`, and warnings of guards that only watch count "
     "towards `warnings`, as in AGENT-33.",
     "PolicyFile.strikes": "What findings with the effect `increment_strike` lead to.",
+    "Pausing.prompt": "The question, in words for the person; if absent, the rule's message.",
+    "Pausing.roles": "The roles that are asked, in this order; if absent, those of `escalation`.",
+    "Pausing.timeout_s": "The action is refused after this many seconds without an answer.",
     "Strikes.per": "What the strikes of a guard are counted for.",
     "Strikes.decay_s": "A strike is forgotten after this many seconds.",
     "Strikes.escalate_at": "From this number of strikes by one guard on, the run's next step waits for a person; "

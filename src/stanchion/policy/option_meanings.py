@@ -330,6 +330,8 @@ OPTIONS: Final[dict[str, str]] = {
     "rule.action": "The action when the rule is broken; `allow` only records it.",
     "rule.message": "The reason, for the agent to read; if absent, the condition.",
     "rule.advice": "What to do instead, for the agent to read; if absent, to choose another way.",
+    "rule.max_attempts": "How often a step is asked for again if the action is `retry`; if absent, twice.",
+    "rule.pause": "What a person is asked if the action is `escalate`; if absent, as the policy's `escalation` says.",
     "sequence.after": "A step; once it has happened, the step in `refuse` is refused.",
     "sequence.refuse": "The step that is refused after the step in `after`.",
     "sequence.unless": "A step that lifts the refusal again.",

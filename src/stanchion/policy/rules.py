@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, cached_property
-from typing import Any, ClassVar, Final
+from typing import Annotated, Any, ClassVar, Final
 
 import msgspec
 
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Event
-from stanchion.kernel.findings import Finding
+from stanchion.kernel.findings import Finding, Pause, Retry
 from stanchion.kernel.guard import Kind, Switch
 from stanchion.kernel.option import ACTIONS, PlainActionName
 from stanchion.kernel.stages import Stage
@@ -27,6 +27,14 @@ CODES: Final = declare({"rule.broken": Words("a rule of the policy forbids this:
 LITERALS: Final = frozenset({str, int, float, bool, type(None)})
 NO_LITERAL: Final = object()
 """What stands for a value that no literal can be equal to."""
+
+
+class Pausing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a person is asked where a rule waits for one."""
+
+    prompt: str = ""
+    roles: tuple[str, ...] = ()
+    timeout_s: Annotated[float, msgspec.Meta(gt=0, le=10**8)] = 300.0
 
 
 class Rule(msgspec.Struct, frozen=True, dict=True):
@@ -48,10 +56,18 @@ class Rule(msgspec.Struct, frozen=True, dict=True):
     action: PlainActionName = "block"
     message: str = ""
     advice: str = ""
+    pause: Pausing | None = None
+    max_attempts: Annotated[int, msgspec.Meta(ge=0, le=100)] | None = None
 
     def __post_init__(self) -> None:
         if self.when == "true" and self.check is None:
             raise GuardFault("the rule says nothing: give it a `when`, a `check`, or both")
+        if self.pause is not None and self.action != "escalate":
+            raise GuardFault("`pause` asks a person, and only `action: escalate` waits for one: write that", "pause")
+        if self.max_attempts is not None and self.action != "retry":
+            raise GuardFault(
+                "`max_attempts` is for retries, and only `action: retry` retries: write that", "max_attempts"
+            )
         self.when_condition  # noqa: B018 - compiled now, so that a mistake is found at load
         self.check_condition  # noqa: B018
 
@@ -79,7 +95,14 @@ class Rule(msgspec.Struct, frozen=True, dict=True):
     def _finding(self) -> Finding:
         said = self.message
         about = self.check if self.check is not None else self.when
-        return Finding(ACTIONS[self.action], "rule.broken", (about,), said, self.advice)
+        return Finding(ACTIONS[self.action], "rule.broken", (about,), said, self.advice, terms=self._terms)
+
+    @property
+    def _terms(self) -> Pause | Retry | None:
+        if self.max_attempts is not None:
+            return Retry(self.max_attempts)
+        asked = self.pause
+        return None if asked is None else Pause(asked.prompt, asked.roles, round(asked.timeout_s * 1_000))
 
     def judge(self, reading: Reading[Event], /) -> Finding | None:
         """Test the conditions on what they can see of the event."""

@@ -152,6 +152,19 @@ class Bypassing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     safety_responses: tuple[str, ...] = ()
 
 
+class ApprovedEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A call that nobody is asked about any more, for a time: people have said yes to it often."""
+
+    tool: str
+    args: dict[str, Any] = {}
+    patterns: dict[str, str] = {}
+    guards: tuple[str, ...]
+    agents: tuple[str, ...]
+    tasks: tuple[str, ...] = ("",)
+    until: str
+    why: str = ""
+
+
 class OperatorEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Somebody who may do what an agent may not: their public key as OpenSSH writes it, what they may answer as, and
     the agents that work for them, whose requests somebody else answers."""
@@ -355,6 +368,7 @@ class PolicyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     limits: Limits = Limits()
     escalation: Escalation = Escalation()
     bypass: Bypassing = Bypassing()
+    approved: dict[str, ApprovedEntry] = {}
     operators: dict[str, OperatorEntry] = {}
     degrade: Degrade = Degrade()
     experience: Experience = Experience()

@@ -10,6 +10,8 @@ OPTIONS: Final[dict[str, str]] = {
     "locks.take": "If `true`, a call locks what it changes. If `false`, its run must have locked it before, with "
     "`run.lock` or the tool `lock_file`.",
     "locks.release": "How long a call locks a file: for the rest of its `run`, or only for the `call`.",
+    "locks.handoff": "What happens to a run's locks when another agent accepts its handoff: `release`, or keep them "
+    "for the `receiver`, whose next run has them from its first call on.",
     "locks.lease_s": "After how many seconds without activity a run loses its locks; choose more than any call takes.",
     "locks.timeout_s": "How many seconds a call waits for a lock before it is refused; `0` refuses it at once.",
     "locks.pause_s": "How many seconds a waiting call pauses before it is judged again; must be shorter than "

@@ -160,7 +160,8 @@ class BrokeredRuns:
             del self._of_user[uid]
 
     def _began(self, run: Run, peer: Peer, sealed: bytes) -> Began:
-        return Began(run.id, run.agent, run.task, self._passes.token(peer.uid, run.id), sealed)
+        locks = bool(run.desk.shield.policy.ends_with_runs)
+        return Began(run.id, run.agent, run.task, self._passes.token(peer.uid, run.id), sealed, locks)
 
     def _passed(self, run: Run, peer: Peer, request: Begin) -> bytes:
         info, desk = run.desk.info, run.desk

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
+from time import sleep
 from typing import Final
 
 import msgspec
@@ -17,6 +18,9 @@ from stanchion.telemetry.file_lock import attempt
 VERSION: Final = 1
 FILE: Final = "alerts.json"
 HELD: Final = "alerts.held"
+TRIES: Final = 50
+PAUSE_S: Final = 0.01
+"""How often a process that ends tries to get the lock, and how long it waits in between."""
 LARGEST: Final = 4 * 1024 * 1024
 
 
@@ -30,11 +34,17 @@ class Kept(msgspec.Struct, frozen=True):
 _decode: Final = msgspec.json.Decoder(Kept).decode
 
 
-def looked_together(folder: Path, fresh: Iterable[Fresh], now_ms: int) -> Looked | None:
+def looked_together(folder: Path, fresh: Iterable[Fresh], now_ms: int, last: bool = False) -> Looked | None:
     """Enter what has occurred in this process into the windows of all; `None` where another process is about to do the
-    same: then it is to be tried again. `OSError` where the folder cannot be written."""
+    same: then it is to be tried again. A process that does so for the `last` time waits a while instead. `OSError`
+    where the folder cannot be written."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     held = attempt(folder / HELD, create=True)
+    for _ in range(TRIES if last and held is None else 0):
+        sleep(PAUSE_S)
+        held = attempt(folder / HELD)
+        if held is not None:
+            break
     if held is None:
         return None
     try:

@@ -29,6 +29,8 @@ KERNEL: Final = "kernel"
 """Who refuses where it is no guard."""
 MOST_AGENTS: Final = 1_000
 """How many agents are watched at a time; those that do nothing make room."""
+MOST_UNSETTLED: Final = 5_000
+"""How much is kept for a folder that cannot be written; the oldest is given up."""
 EVERY_MS: Final = RULES[Kind.HIGH_BLOCK_RATE].slot_ms
 """How often a process that shares no folder enters what has occurred; what can begin an alert it enters at once."""
 
@@ -52,6 +54,7 @@ class Alerts:
     ) -> None:
         self._tell, self._clock, self._name = tell, clock, name
         self._times: Callable[[], GuardrailTimes] | None = None
+        self._above: dict[Key, WeakSet[Any]] = {}
         self.folder: Path | None = None
         """Where the windows of all processes are; without it this process has its own."""
         self.forked()
@@ -60,12 +63,11 @@ class Alerts:
         """Begin anew: what was counted before is the parent's."""
         self._settling = Lock()
         self._agents: dict[Key, tuple[Any, Any]] = {}
-        self._asked: dict[Key, Any] = {}
+        self._past: dict[Key, Any] = {}
         self._seen: dict[Any, tuple[float, float]] = {}
         self._unsettled: list[Fresh] = []
-        self._windows: tuple[Window, ...] = ()
+        self._windows: dict[tuple[Kind, str, str], Window] = {}
         self._on: frozenset[tuple[Kind, str, str]] = frozenset()
-        self._above: dict[Key, WeakSet[Any]] = {}
         self._due_ms = 0
 
     def figures(self) -> tuple[()]:
@@ -107,78 +109,100 @@ class Alerts:
         if stops:
             next(cell[1])
             if self.folder is None:
-                self.settle(event.at)
+                self.settle(event.at, (run.tenant, run.agent))
 
     def asked_past(self, run: RunInfo) -> None:
         """Count that an agent asks to get past a guardrail."""
         if self.folder is None:
             self.settle()
         key = (run.tenant, run.agent)
-        if key in self._asked or len(self._asked) < MOST_AGENTS:
-            next(self._asked.setdefault(key, count()))
+        if key in self._past or len(self._past) < MOST_AGENTS:
+            next(self._past.setdefault(key, count()))
         if self.folder is None:
-            self.settle()
+            self.settle(only=key)
 
-    def settle(self, now_ms: int | None = None) -> None:
-        """Enter what has occurred into the windows, and tell of the alerts that begin."""
+    def settle(self, now_ms: int | None = None, only: Key | None = None, last: bool = False) -> None:
+        """Enter what has occurred into the windows, and tell of the alerts that begin; `only` what one agent has
+        done, where it may have begun one. For the `last` time, a folder that is busy is waited for."""
         now = self._clock() if now_ms is None else now_ms
         with self._settling:
             # Where nothing has occurred for long, what was counted before belongs to the time before.
             late = self.folder is None and 0 < self._due_ms <= now
-            self._unsettled += self._fresh(self._due_ms - EVERY_MS if late else now)
-            self._due_ms = now + EVERY_MS
+            self._unsettled += self._fresh(self._due_ms - EVERY_MS if late else now, only)
+            del self._unsettled[:-MOST_UNSETTLED]
+            if only is None:
+                self._due_ms = now + EVERY_MS
             if not self._unsettled and not self._on:
                 return
-            found = self._look(now)
+            found = self._look(now, only is not None, last)
             if found is None:
                 return
+            about = {_key(one) for one in self._unsettled} if only is not None else self._on
+            before, self._on = self._on, self._on - about | {_key(one) for one in found.windows if one.on}
             self._unsettled = []
-            before, self._on = self._on, frozenset([_key(one) for one in found.windows if one.on])
         for window in found.begun:
             self._tell(_occurrence(window, now))
         for window in found.windows:
             if window.on and _key(window) not in before and window.kind is Kind.HIGH_BLOCK_RATE:
                 self._tell_above(window)
 
-    def _look(self, now_ms: int) -> Looked | None:
-        if self.folder is None:
-            found = looked(self._windows, self._unsettled, now_ms)
-            self._windows = found.windows
-            return found
-        from stanchion.telemetry.alert_folder import looked_together
+    def _look(self, now_ms: int, few: bool, last: bool) -> Looked | None:
+        """The windows as they are now: all of them, or the `few` that something is entered into."""
+        if self.folder is not None:
+            from stanchion.telemetry.alert_folder import looked_together
 
-        return looked_together(self.folder, self._unsettled, now_ms)
+            return looked_together(self.folder, self._unsettled, now_ms, last)
+        about = {_key(one) for one in self._unsettled} if few else [*self._windows]
+        before = [window for key in about if (window := self._windows.pop(key, None)) is not None]
+        found = looked(before, self._unsettled, now_ms)
+        self._windows |= {_key(window): window for window in found.windows}
+        return found
 
-    def _fresh(self, at_ms: int) -> Iterator[Fresh]:
+    def _fresh(self, at_ms: int, only: Key | None) -> Iterator[Fresh]:
         """What was counted since the last time, by names as they may be shown."""
-        for (tenant, agent), (asked, blocked) in list(self._agents.items()):
-            events, stopped = self._since((tenant, agent), number(asked), number(blocked))
-            if events:
-                yield Fresh(at_ms, Kind.HIGH_BLOCK_RATE, self._name(tenant), self._name(agent), int(events), stopped)
-            elif len(self._agents) > MOST_AGENTS // 2:
-                self._forget((tenant, agent))
-        for (tenant, agent), requests in list(self._asked.items()):
-            events, _ = self._since((Kind.BYPASS_ABUSE, tenant, agent), number(requests), 0)
-            if events:
-                yield Fresh(at_ms, Kind.BYPASS_ABUSE, self._name(tenant), self._name(agent), int(events))
-        if self._times is not None:
+        for key in [*self._agents] if only is None else [only]:
+            yield from self._asked_for(at_ms, key)
+        for key in [*self._past] if only is None else [only]:
+            yield from self._asked_past(at_ms, key)
+        if self._times is not None and only is None:
             for guardrail, (spent_ns, measured) in self._times().totals().items():
                 events, ns = self._since((Kind.GUARDRAIL_SLOW, guardrail), measured, spent_ns)
                 if events:
                     yield Fresh(at_ms, Kind.GUARDRAIL_SLOW, "", guardrail, int(events), ns / 1e6)
+
+    def _asked_for(self, at_ms: int, key: Key) -> Iterator[Fresh]:
+        cell = self._agents.get(key)
+        if cell is None:
+            return
+        events, blocked = self._since((Kind.HIGH_BLOCK_RATE, key), number(cell[0]), number(cell[1]))
+        if events:
+            yield Fresh(at_ms, Kind.HIGH_BLOCK_RATE, *self._named(key), int(events), blocked)
+        elif len(self._agents) > MOST_AGENTS // 2:
+            self._agents.pop(key)
+            self._seen.pop((Kind.HIGH_BLOCK_RATE, key))
+
+    def _asked_past(self, at_ms: int, key: Key) -> Iterator[Fresh]:
+        requests = self._past.get(key)
+        if requests is None:
+            return
+        events, _ = self._since((Kind.BYPASS_ABUSE, key), number(requests), 0)
+        if events:
+            yield Fresh(at_ms, Kind.BYPASS_ABUSE, *self._named(key), int(events))
+        elif len(self._past) > MOST_AGENTS // 2:
+            self._past.pop(key)
+            self._seen.pop((Kind.BYPASS_ABUSE, key))
+
+    def _named(self, key: Key) -> Key:
+        return self._name(key[0]), self._name(key[1])
 
     def _since(self, key: Any, *now: float) -> tuple[float, float]:
         first, second = self._seen.get(key, (0, 0))
         self._seen[key] = (now[0], now[1])
         return now[0] - first, now[1] - second
 
-    def _forget(self, key: Key) -> None:
-        self._agents.pop(key, None)
-        self._seen.pop(key, None)
-
     def _tell_above(self, window: Window) -> None:
         for (tenant, agent), runs in list(self._above.items()):
-            if (self._name(tenant), self._name(agent)) == (window.tenant, window.about):
+            if self._named((tenant, agent)) == (window.tenant, window.about):
                 for above in list(runs):
                     above.tell(_words(window))
 
@@ -188,7 +212,7 @@ def _by_kernel(decision: Decision) -> bool:
     return by is not None and by.guard == KERNEL
 
 
-def _key(window: Window) -> tuple[Kind, str, str]:
+def _key(window: Window | Fresh) -> tuple[Kind, str, str]:
     return window.kind, window.tenant, window.about
 
 

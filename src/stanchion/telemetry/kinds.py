@@ -29,6 +29,8 @@ class Kind(StrEnum):
     RUN_HALTED = "run.halted"
     RUN_FLAGGED = "run.flagged"
     ALERT = "guard.alert"
+    HANDED_OVER = "handoff.done"
+    HANDOFF_WARNED = "handoff.warned"
     HALTED = "state.halt"
     QUARANTINED = "state.quarantine"
     SAFE_MODE = "state.safe_mode"
@@ -75,6 +77,8 @@ MEANINGS: Final[dict[Kind, Meaning]] = {
     Kind.RUN_HALTED: Meaning(_CRITICAL, "a guard has ended a run"),
     Kind.RUN_FLAGGED: Meaning(_WARNING, "a guard has flagged a run: somebody should look at it"),
     Kind.ALERT: Meaning(_CRITICAL, "a guard has found something that its policy wants told at once"),
+    Kind.HANDED_OVER: Meaning(_INFO, "an agent has handed its work to another one"),
+    Kind.HANDOFF_WARNED: Meaning(_WARNING, "the same, and a guard has something to say about it"),
     Kind.HALTED: Meaning(_CRITICAL, "a tenant, the fleet, a tool, an agent or a run is halted"),
     Kind.QUARANTINED: Meaning(_WARNING, "a tool, an agent or a run is isolated for a time"),
     Kind.SAFE_MODE: Meaning(_WARNING, "safe mode is on: tool calls and retries are refused"),

@@ -217,11 +217,11 @@ class Telemetry:
         if self.alerts is not None:
             self.alerts.orchestrated(run, above)
 
-    def settle(self) -> None:
-        """See whether an alert begins by what was counted so far."""
+    def settle(self, last: bool = False) -> None:
+        """See whether an alert begins by what was counted so far, perhaps for the `last` time."""
         if self.alerts is not None:
             try:
-                self.alerts.settle()
+                self.alerts.settle(last=last)
             except Exception as error:  # noqa: BLE001 - telemetry may fail, what is counted goes on
                 self.failed("alerts", error)
 

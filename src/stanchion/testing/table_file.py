@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
+from stanchion.kernel.actions import RiskName
 from stanchion.kernel.events import OF_STAGE
 from stanchion.kernel.option import ActionName
 from stanchion.kernel.stages import Stage
@@ -31,6 +32,7 @@ class RunSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     deadline_s: float | None = None
     tools: tuple[str, ...] | None = None
     can: tuple[ActionName, ...] | None = None
+    risk: RiskName | None = None
 
 
 class Expect(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

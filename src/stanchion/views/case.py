@@ -18,7 +18,7 @@ from stanchion.kernel.stages import Stage
 from stanchion.policy.compiled import CompiledPolicy
 from stanchion.policy.custom import BRAKE, with_guards
 from stanchion.policy.errors import PolicyError
-from stanchion.policy.load import load_policy
+from stanchion.policy.load import compile_document, read_policy
 
 
 class Case(msgspec.Struct, frozen=True):
@@ -87,12 +87,14 @@ def case_just_made(entry: Entry, start: Start, folder: Path | None) -> Case:
     return Case(entry, start.info, start.source, start.env, args)
 
 
-def policy_of(case: Case) -> CompiledPolicy | None:
-    """The policy that a decision was made under, as it is now; `None` where it cannot be loaded, or was handed in."""
+def policy_of(case: Case, imports: bool = True) -> CompiledPolicy | None:
+    """The policy that a decision was made under, as it is now; `None` where it cannot be loaded, or was handed in.
+    Without `imports` none of the code that it names is run."""
     if not case.source:
         return None
     try:
-        policy = load_policy(case.source, case.env)
+        read = read_policy(case.source)
+        policy = compile_document(read.variant(case.env), read.files, imports)
     except PolicyError:
         return None
     if policy.hash == case.entry.policy or all(said.guard != BRAKE.id for said in case.entry.findings):

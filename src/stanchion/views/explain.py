@@ -28,6 +28,7 @@ from stanchion.views.case import Case
 from stanchion.views.conditions import Part, parts_of
 from stanchion.views.names import kind_of
 from stanchion.views.remedies import remedies
+from stanchion.views.verdicts import VerdictView, plan_of, verdicts
 
 
 class Reason(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,7 +65,8 @@ class Counter(msgspec.Struct, frozen=True):
 
 class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     """Why a decision was made. `changed` says that the policy is another one by now: what is quoted from it is as it
-    is now, and conditions are not tested again. `passed` are then the guards that the record itself names."""
+    is now, and conditions are not tested again. `passed` are then the guards that the record itself names, and
+    `verdicts` are not known. They are what each guardrail said; guards that are parts of one are one there."""
 
     id: str
     run: str
@@ -88,6 +90,7 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     passed: tuple[str, ...]
     skipped: tuple[str, ...]
     counters: tuple[Counter, ...]
+    verdicts: tuple[VerdictView, ...] = ()
     notes: tuple[str, ...] = ()
     content: Any = None
 
@@ -95,12 +98,10 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
 def explain(case: Case, policy: CompiledPolicy | None) -> Explanation:
     """Explain a decision from its record and the policy it was made under, or what that policy has become."""
     entry = case.entry
-    moment = _moment(case)
+    moment = moment_in(case)
     event = moment.events[0]
     same = policy is not None and policy.hash == entry.policy
-    plan = None
-    if policy is not None and same:
-        plan = Plans(policy, event.run, could(inputs_of(entry))).of(moment.events, entry.mode)
+    plan = plan_of(entry, moment, policy)
     counters: tuple[Counter, ...] = ()
     missing = case.missing
     forgotten = ""
@@ -138,12 +139,13 @@ def explain(case: Case, policy: CompiledPolicy | None) -> Explanation:
         passed=entry.passed if plan is None else tuple(guard for guard in about if guard not in spoke),
         skipped=entry.skipped,
         counters=counters,
+        verdicts=verdicts(entry, plan, case.erased),
         notes=(*entry.notes, *[words for words in (missing, forgotten) if words]),
         content=entry.content,
     )
 
 
-def _moment(case: Case) -> Moment:
+def moment_in(case: Case) -> Moment:
     """The moment as far as the record has it."""
     try:
         return moment_of(case.entry, case.run, case.args)

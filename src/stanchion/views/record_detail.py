@@ -19,8 +19,11 @@ from stanchion.kernel.stages import Stage
 from stanchion.kernel.table import TABLE
 from stanchion.kernel.units import Amounts, Unit
 from stanchion.views.amounts import MEASURES, amount
+from stanchion.views.case import case_of, policy_of
+from stanchion.views.explain import moment_in
 from stanchion.views.records import RecordView, decision_in, record_view
 from stanchion.views.times import shown
+from stanchion.views.verdicts import VerdictView, plan_of, verdicts
 
 PLACE: Final = frozenset({"v", "prev", "seq", "chain", "kind", "at"})
 HEADED: Final = frozenset({"id", "run", "stage", "action", "policy", "agent", "task", "tool", "findings", "tenant"})
@@ -42,7 +45,8 @@ class FindingView(msgspec.Struct, frozen=True):
 
 
 class DecidedView(msgspec.Struct, frozen=True):
-    """What a decision's record says: who was at work on what in which run, under which policy, and what was found."""
+    """What a decision's record says: who was at work on what in which run, under which policy, what was found, and
+    what each guardrail said, where the policy can be loaded and is the same still."""
 
     kind: str
     run: str
@@ -51,6 +55,7 @@ class DecidedView(msgspec.Struct, frozen=True):
     hash: str
     happens: str
     findings: tuple[FindingView, ...]
+    verdicts: tuple[VerdictView, ...] = ()
 
 
 class RecordDetail(msgspec.Struct, frozen=True):
@@ -80,7 +85,7 @@ def record_detail(reader: object, found: Found) -> RecordDetail:
     line = found.line
     return RecordDetail(
         record=record_view(found),
-        decided=None if entry is None else _decided(entry, _begun(reader, found), is_erased(line.body, line.kept)),
+        decided=None if entry is None else _decided(entry, reader, found),
         fields={name: _worded(name, value, entry) for name, value in rest.items() if name not in engine},
         engine=engine,
         hash=line.hash,
@@ -93,15 +98,29 @@ def record_detail(reader: object, found: Found) -> RecordDetail:
     )
 
 
-def _decided(entry: Entry, begun: Begun | None, erased: bool) -> DecidedView:
-    """`begun` is how its run began: there the hash of its policy is whole."""
+def _decided(entry: Entry, reader: object, found: Found) -> DecidedView:
+    """What was decided; where its run begins in the trail, the hash of its policy is whole."""
+    begun, erased = _begun(reader, found), is_erased(found.line.body, found.line.kept)
     whole = begun is not None and begun.policy.startswith(entry.policy)
     happens = TABLE[Stage(entry.stage)].get(Action[entry.action], "") if entry.stage in list(Stage) else ""
     findings = tuple(
         [FindingView(each.guard, each.action, each.code, *worded(each, erased)) for each in entry.findings]
     )
     policy = begun.policy if begun is not None and whole else entry.policy
-    return DecidedView(entry.kind, entry.run, entry.task, entry.tenant, policy, happens, findings)
+    said = _verdicts(reader, found)
+    return DecidedView(entry.kind, entry.run, entry.task, entry.tenant, policy, happens, findings, said)
+
+
+def _verdicts(reader: object, found: Found) -> tuple[VerdictView, ...]:
+    """What each guardrail said; nothing where that cannot be known any more: the record is shown all the same."""
+    if not isinstance(reader, Reader):
+        return ()
+    try:
+        case = case_of(reader, found)
+        policy = policy_of(case, imports=False)
+        return verdicts(case.entry, plan_of(case.entry, moment_in(case), policy), case.erased)
+    except (msgspec.MsgspecError, ValueError, KeyError):
+        return ()
 
 
 def _begun(reader: object, found: Found) -> Begun | None:

@@ -13,6 +13,7 @@ from stanchion.approvals.pages import head_of, page_of
 from stanchion.approvals.ticket import Ticket, as_of
 from stanchion.guards.breaker import circuit_of
 from stanchion.guards.evidence.work import Work
+from stanchion.guards.handoff import Route
 from stanchion.guards.locks.table import table_of
 from stanchion.guards.loops import metrics
 from stanchion.guards.queue import Line as Waiting
@@ -23,6 +24,7 @@ from stanchion.runtime.answers.notebook import NOTES, notes_in
 from stanchion.runtime.calling.ledger import Effect
 from stanchion.runtime.calling.pins import pins_of
 from stanchion.runtime.deciding.allowances import allowances_of
+from stanchion.runtime.deciding.task_status import ROOM, status_of
 from stanchion.runtime.operating.retention import Retention
 from stanchion.views.breakers import breaker_of
 from stanchion.views.names import Name
@@ -78,6 +80,19 @@ def _locks(value: Any, now: int) -> str:
     more = len(table.held) - len(told)
     told += [f"{more:,} more"] if more else []
     return f"{len(table.held):,} locked, {len(table.waiting):,} waiting{': ' if told else ''}{'; '.join(told)}"
+
+
+def _task(value: Any, _now: int) -> str:
+    status = status_of(value)
+    told = f"{status.status} by {status.by or status.run} to {status.to} {shown(status.at)}"
+    told += f", {counted(status.handoffs, 'handoff')}" if status.handoffs else ""
+    warned = [f"{one.code} by {one.guard} in {one.decision}" for one in status.warnings]
+    return f"{told}, {counted(len(warned), 'warning')} to review: {'; '.join(warned)}" if warned else told
+
+
+def _handoff(value: Any, _now: int) -> str:
+    route = msgspec.convert(value, Route)
+    return f"{counted(len(route.sent), 'handoff')} not accepted yet, escalated {counted(route.depth, 'time')} in a row"
 
 
 def _ticket(value: Any, now: int) -> str:
@@ -136,6 +151,7 @@ KINDS: Final[dict[str, Says]] = {
     "epoch": _epoch,
     "evidence": _evidence,
     "grants": lambda value, now: counted(sum(one.until > now for one in grants_of(value)), "grant"),
+    "handoff": _handoff,
     "locks": _locks,
     "loops": _loops,
     "operators": lambda value, _: counted(len(value), "change"),
@@ -147,6 +163,7 @@ KINDS: Final[dict[str, Says]] = {
     "retention": _retention,
     "sequence": _sequence,
     "reviews": lambda value, _: counted(len(reviews_of(value)), "review"),
+    ROOM: _task,
     "ticket": _ticket,
     "tickets": lambda value, _: counted(head_of(value).count, "ticket"),
     "time": lambda value, _: f"began {shown(value['began'])}",

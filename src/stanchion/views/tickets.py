@@ -115,9 +115,8 @@ def ticket_in_full(ticket: Ticket, roster: Roster = NOBODY) -> TicketView:
     known: dict[str, Any] = msgspec.structs.asdict(ticket)
     known |= {name: getattr(ticket, name) for name in ("agent", "task", "stage", "tool", "risk", "policy", "whole")}
     reach = "" if ticket.answer is None else ticket.answer.act.scope
-    said_yes = tuple([one.act.operator for one in ticket.answers if one.act.yes])
     takes = max(needed(ticket, roster), len(ticket.votes))
-    known |= {"edits": ticket.edits, "said_yes": said_yes, "takes": takes}
+    known |= {"edits": ticket.edits, "said_yes": ticket.said_yes, "takes": takes}
     return TicketView(**known, reach=reach, proven=ticket.proven, digest=ticket.deed.digest)
 
 

@@ -110,8 +110,13 @@ def newest(
     behind: Callable[[Found], bool] = lambda _: True,
 ) -> list[Found]:
     """The newest records that are wanted, oldest of them first."""
-    each = (one for one in _backwards(reader, wanted, told) if wanted.has(one.stub) and behind(one))
+    each = filter(behind, chosen(reader, wanted, told))
     return list(islice(each, most))[::-1]
+
+
+def chosen(reader: Reader | DatabaseReader, wanted: Wanted, told: Progress | None = None) -> Iterator[Found]:
+    """All records that are wanted, newest first."""
+    return (one for one in _backwards(reader, wanted, told) if wanted.has(one.stub))
 
 
 def coming(follower: Follower | DatabaseFollower, wanted: Wanted) -> Iterable[Found]:

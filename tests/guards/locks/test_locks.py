@@ -284,3 +284,17 @@ def test_a_long_name_locks_the_folder_that_it_is_in() -> None:
     assert write(ann, f"{long}/a").went == "goes"
     assert write(bob, f"{long}/b").went == "locks.held"
     assert write(bob, "y").went == "goes"
+
+
+@pytest.mark.parametrize("action", ["block", "escalate"])
+def test_a_call_that_another_guard_refuses_leaves_the_line(action: str) -> None:
+    """It would have had to wait for the lock, and is not going to: whoever comes behind it does not wait for it."""
+    never = {"use": "tool_denylist", "tools": ["move_file"], "action": action, "priority": 99}
+    said = policy()
+    ann, bob, eve = lines(
+        Shield.load({**said, "guards": [*said["guards"], never]}, clock=FakeClock()), "ann", "bob", "eve"
+    )
+    assert write(ann, "a").went == "goes"
+    assert not bob.check("move_file", {"path": "a"}).proceeds
+    ann.handoff_done("somebody")
+    assert write(eve, "a").went == "goes"

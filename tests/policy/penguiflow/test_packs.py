@@ -206,6 +206,42 @@ def test_a_mistake_is_told_at_its_place_and_nothing_is_applied(old: str, new: st
     assert shield.run("a").check("mail.send", {}).action == Action.HALT
 
 
+def test_the_pack_of_the_documentation_is_read_with_its_environment() -> None:
+    here = Path(__file__).parents[3] / "docs" / "policies" / "default.yaml"
+    assert not load_policy(here).shadow
+    assert load_policy(here, env="local").shadow
+
+
+OWN: Final = """\
+policy_pack: own
+gateway: {sync: {timeout_ms: 20, fail_open: FAIL_OPEN}}
+tool_risks: {bomb: critical}
+sync_rules:
+  - id: slow
+    config:
+      call: "tests.policy.penguiflow.own_rules:hangs"
+      events: [llm_before, tool_call_start, tool_call_result, llm_stream_chunk]
+"""
+
+
+def test_the_four_events_are_stages(tmp_path: Path) -> None:
+    """What is asked judges a reply as a whole; what is not, piece by piece."""
+    slow = seats(written(tmp_path, OWN.replace("FAIL_OPEN", "false")))["slow"]
+    assert slow.stages == {"model_call", "tool_call", "tool_result", "error", "model_reply"}
+    assert seats(written(tmp_path, FULL))["secret-redaction"].stages == {
+        "tool_result", "error", "model_chunk", "model_reply"
+    }  # fmt: skip
+
+
+def test_a_fast_rule_is_judged_within_its_time(tmp_path: Path) -> None:
+    """One that takes longer refuses, or lets pass where the pack says so; never a critical call."""
+    closed = Shield.load(written(tmp_path, OWN.replace("FAIL_OPEN", "false"))).run("a")
+    assert closed.check("look", {}).code == "kernel.lookup_expired"
+    opened = Shield.load(written(tmp_path, OWN.replace("FAIL_OPEN", "true"))).run("a")
+    assert opened.check("look", {}).proceeds
+    assert not opened.check("bomb", {}).proceeds
+
+
 def test_an_unknown_environment_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PolicyError, match="there is no environment `pord`: did you mean `prod`"):
         load_policy(written(tmp_path, FULL), "pord")

@@ -186,6 +186,7 @@ MAKERS: Final[dict[str, Callable[[Effort], Section]]] = {
     "experience": _of("experience", "experience"),
     "hot counters through leases": _of("leases", "leases"),
     "thousands of tasks at once": _of("crowds", "crowds"),
+    "an inbox that fills": _of("inbox", "inbox"),
     "import and start": _of("start", "starts"),
 }
 """What makes each section, by its title."""

@@ -58,7 +58,7 @@ WHERE tenant = %s AND tool_name = %s AND (day = -1 OR day > %s) ORDER BY day LIM
 """
 _PRACTICES: Final = """
 SELECT fingerprint, tool_name, success_count, failure_count, last_success_data, last_ms FROM {schema}.best_practices
-WHERE tenant = %s AND tool_name = %s AND last_success_data IS NOT NULL ORDER BY {order} DESC, fingerprint LIMIT %s
+WHERE tenant = %s AND tool_name = %s AND last_success_data IS NOT NULL {order} DESC, fingerprint LIMIT %s
 """
 _COLUMNS: Final = """
 SELECT id, tenant, run, tool, fingerprint, success, (extract(epoch FROM at) * 1000)::bigint, reason, hint,
@@ -145,7 +145,8 @@ class PostgresShelf:
 
     def practices(self) -> tuple[sql.Composed, ...]:
         """The statements that find the newest and the most used practices."""
-        return tuple([self._said(_PRACTICES, order=sql.SQL(order)) for order in ("last_ms", "success_count")])
+        orders = ("ORDER BY last_ms", "AND success_count > 1 ORDER BY success_count")
+        return tuple([self._said(_PRACTICES, order=sql.SQL(order)) for order in orders])
 
     def tools(self, tenant: str) -> list[str]:
         """The tools of a tenant."""

@@ -12,7 +12,7 @@ CREATE TABLE {schema}.best_practices (
 CREATE INDEX newest_practice ON {schema}.best_practices (tenant, tool_name, last_ms DESC, fingerprint)
     WHERE last_success_data IS NOT NULL;
 CREATE INDEX used_practice ON {schema}.best_practices (tenant, tool_name, success_count DESC, fingerprint)
-    WHERE last_success_data IS NOT NULL;
+    WHERE last_success_data IS NOT NULL AND success_count > 1;
 
 -- Day -1 counts everything.
 CREATE TABLE {schema}.tool_days (

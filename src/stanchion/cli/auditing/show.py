@@ -16,6 +16,7 @@ from stanchion.cli.terminal import Terminal, put, visible
 from stanchion.cli.trails import record_named, records_in
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.verdict import row, style_of
+from stanchion.cli.verdict_words import verdict_words
 from stanchion.cli.whose import whose
 from stanchion.kernel.actions import Action
 from stanchion.kernel.shown import json_safe
@@ -86,6 +87,8 @@ def _decision(decision: DecisionView, decided: DecidedView, terminal: Terminal) 
     yield from row("id", visible(decision.id), terminal)
     yield from row("event", visible(about), terminal)
     yield from row("policy", f"hash {decided.hash}", terminal)
+    if decided.verdicts:
+        yield from row("verdicts", verdict_words(decided.verdicts), terminal)
     for each in decided.findings:
         yield from row("finding", f"{each.action} by {each.guard} ({each.code})", terminal)
         for words in (each.message, each.advice, each.detail):

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Protocol, Self, cast
 import msgspec
 
 from stanchion.guards._own import OwnPlaces
+from stanchion.guards._real import Asked
 from stanchion.guards.files.protected.rule import Use
 from stanchion.guards.files.scope import Folders, folders
 from stanchion.guards.files.shown import shown
@@ -42,16 +43,6 @@ class Judges(Protocol):
     def placed(self, place: Place, folder: Folders, use: Use, task: str, text: str) -> Finding | None: ...
 
     def actions(self) -> tuple[Action, ...]: ...
-
-
-class Asked(msgspec.Struct, frozen=True):
-    """A question: the real paths of these folders, and of these paths as they are seen from the first folder or from
-    the one beside them; and how the paths would be used, for the task they are used for."""
-
-    roots: tuple[str, ...]
-    paths: tuple[tuple[str, str], ...]
-    uses: tuple[Use, ...]
-    task: str
 
 
 class RealFiles(msgspec.Struct, frozen=True):

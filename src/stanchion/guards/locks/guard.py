@@ -56,6 +56,7 @@ class Locks(msgspec.Struct, frozen=True, dict=True):
     lock_reads: bool = False
     take: bool = True
     release: Literal["run", "call"] = "run"
+    handoff: Literal["release", "receiver"] = "release"
     lease_s: Seconds = 600.0
     timeout_s: Annotated[float, msgspec.Meta(ge=0, lt=10**6)] = 30.0
     pause_s: Annotated[float, msgspec.Meta(ge=0.001, le=60)] = 0.1
@@ -108,26 +109,32 @@ class Locks(msgspec.Struct, frozen=True, dict=True):
     def judge(self, reading: Reading[Any], value: Any, now: int, /) -> Ruling | None:
         """Lock what a call needs, have it wait, or release what is over."""
         event, before = reading.event, table_of(value)
-        table = before.at(now)
+        table = fresh = before.at(now)
         who = Who(event.run.id, event.run.agent, event.run.parents)
+        if self.handoff == "receiver" and who.agent:
+            table = fresh.adopted(who)
         if isinstance(event, ToolCall):
-            return self._called(reading, who, before, table, now)
+            return self._called(reading, who, before, table, fresh, now)
         if isinstance(event, Handoff):
             return self._handing(event, who, before, table, now)
         if isinstance(event, HandoffDone):
-            left = table.without(who.run)
+            kept = self.handoff == "receiver"
+            left = table.handed(who.run, event.to, now + self.lease_ms) if kept else table.without(who.run)
         else:
             left = table.without_calls(frozenset({event.call})) if event.call else table
             left = left.renewed(who.family, now, self.lease_ms)
-        return None if left == table else self._ruled(None, before, left, now)
+        return None if left == fresh else self._ruled(None, before, left, now)
 
-    def _called(self, reading: Reading[ToolCall], who: Who, before: Table, table: Table, now: int) -> Ruling | None:
+    def _called(
+        self, reading: Reading[ToolCall], who: Who, before: Table, table: Table, fresh: Table, now: int
+    ) -> Ruling | None:
+        """Judge a call by a table; `fresh` is the same before the run got what was kept for its agent."""
         event = reading.event
         if event.tool == UNLOCK:
             left = table
             for name in self.seen.released(event.args):
                 left = left.without(who.run, name)
-            return None if left == table else self._ruled(None, before, left, now, When.PROCEED)
+            return None if left == fresh else self._ruled(None, before, left, now, When.PROCEED)
         wants = self.seen.wanted(reading)
         unlocked = self._unlocked(table, who, event, wants)
         if unlocked is not None:
@@ -148,8 +155,8 @@ class Locks(msgspec.Struct, frozen=True, dict=True):
                 return self._ruled(full, before, None, now)
         left = left.renewed(who.family, now, self.lease_ms)
         return (
-            self._ruled(None, before, None if left == table else left, now, When.PROCEED)
-            if wants or left != table
+            self._ruled(None, before, None if left == fresh else left, now, When.PROCEED)
+            if wants or left != fresh
             else None
         )
 

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Protocol
 
 import msgspec
 
+from stanchion.guards._real import Asked
 from stanchion.guards.locks.wanted import Seen
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import ToolCall
@@ -29,14 +30,6 @@ class Locking(Protocol):
 
     @property
     def action(self) -> PlainActionName: ...
-
-
-class Asked(msgspec.Struct, frozen=True):
-    """A question: the real paths of these folders, and of these paths as they are seen from the first folder or from
-    the one beside them."""
-
-    roots: tuple[str, ...]
-    paths: tuple[tuple[str, str], ...]
 
 
 class RealNames(msgspec.Struct, frozen=True):

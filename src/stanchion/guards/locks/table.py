@@ -7,12 +7,15 @@ anybody enters it. Whoever holds a lock is a run. What a run has locked is open 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from stanchion.guards.locks.names import covers, overlap
 from stanchion.kernel.state import FOREVER
+
+KEPT_FOR: Final = "agent "
+"""What stands before an agent's name where a lock is kept for it, and no run of it has it yet."""
 
 
 class Want(NamedTuple):
@@ -174,6 +177,22 @@ class Table(msgspec.Struct, frozen=True):
     def without(self, run: str, name: str = "") -> Table:
         """The table once a run has released something, or all of it."""
         return self._with(tuple([one for one in self.held if one.run != run or (name and not covers(name, one.name))]))
+
+    def handed(self, run: str, agent: str, until: int) -> Table:
+        """The table once what a run has locked is kept for another agent, whose next run gets it."""
+        held = [
+            Lock(one.name, one.exclusive, f"{KEPT_FOR}{agent}", agent, until) if one.run == run else one
+            for one in self.held
+        ]
+        return self._with(tuple(held))
+
+    def adopted(self, who: Who) -> Table:
+        """The table in which a run has what was kept for its agent."""
+        kept = f"{KEPT_FOR}{who.agent}"
+        if not any(one.run == kept for one in self.held):
+            return self
+        held = [msgspec.structs.replace(one, run=who.run) if one.run == kept else one for one in self.held]
+        return self._with(tuple(held))
 
     def without_runs(self, runs: frozenset[str]) -> Table:
         """The table once some runs have ended."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+import msgspec
+
 from stanchion.policy.compiled import CompiledPolicy
 from stanchion.policy.loosening.directions import Direction, Stricter, keeps
 from stanchion.policy.loosening.guards import guards_loosened
@@ -35,6 +37,7 @@ WHOLE: Final[dict[str, Stricter]] = {
     "bypass.emergency_s": Direction.HIGHER,
     "bypass.review_s": Direction.LOWER,
     "bypass.safety_responses": Direction.SHORTER,
+    "approved": Direction.SHORTER,
     "operators": Direction.SAME,
     "degrade": Direction.SAME,
     "experience.tier": ("persistent", "process", "session", "none"),
@@ -76,4 +79,7 @@ def _whole(old: CompiledPolicy, new: CompiledPolicy) -> Iterator[Loosening]:
 def _said(file: Any, path: str) -> Any:
     for name in path.split("."):
         file = getattr(file, name)
+    if path == "approved":
+        # An entry that says something else is another one, whatever it is called.
+        return tuple([f"{name} {msgspec.json.encode(entry).decode()}" for name, entry in file.items()])
     return file

@@ -50,7 +50,7 @@ OPTIONS: Final[dict[str, dict[str, Stricter]]] = {
         "resources": MORE,
         "action": ACTION,
         # What is locked at all, by whom and for how long: who is refused more then is refused less elsewhere.
-        **dict.fromkeys(("root", "take", "release", "lease_s", "timeout_s", "pause_s", "counter"), SAME),
+        **dict.fromkeys(("root", "take", "release", "handoff", "lease_s", "timeout_s", "pause_s", "counter"), SAME),
     },
     "breaker": {
         "failure_threshold": LOWER,
@@ -189,6 +189,7 @@ OPTIONS: Final[dict[str, dict[str, Stricter]]] = {
         **dict.fromkeys(("when", "check"), SAME),
         "action": ACTION,
         **dict.fromkeys(("message", "advice"), WORDS),
+        **dict.fromkeys(("pause", "max_attempts"), SAME),
     },
     "sequence": {
         **dict.fromkeys(("after", "refuse", "unless", "before", "need", "since", "count"), SAME),

@@ -10,6 +10,7 @@ from stanchion.kernel.names import is_glob
 from stanchion.policy.compiled import CompiledPolicy, best
 from stanchion.policy.conditions import Condition, compile_expression
 from stanchion.policy.conditions.view import STANDARD
+from stanchion.policy.levels import leaves_out
 from stanchion.policy.loosening.directions import Direction, Stricter, keeps
 from stanchion.policy.loosening.said import Loosening, changed
 from stanchion.policy.rules import Rule
@@ -113,6 +114,9 @@ def tables_loosened(old: CompiledPolicy, new: CompiledPolicy) -> Iterator[Loosen
                     # The policy's own word counts, and that is compared by itself.
                     continue
                 was, now = _value(old, before, key), _value(new, after, key)
+                if (table, key, was) == ("tasks", "risk", None) and now is not None and not leaves_out(new, now):
+                    # A task without a level gets one at which no guard is missing.
+                    continue
                 if was != now and not (_holds(known, table, key, was) and keeps(stricter, was, now)):
                     yield changed(what, key, was, now)
     if old.file.prices != new.file.prices:

@@ -32,7 +32,13 @@ class Answering:
     """Asks the code that is known for each guard; what it does not know fails closed."""
 
     def __init__(
-        self, find: Find, on_late: OnLate, recalls: Recalls, keeps: Keeps, pool: Pool, context: Surrounds
+        self,
+        find: Find,
+        on_late: OnLate,
+        recalls: Recalls,
+        keeps: Keeps,
+        pool: Pool,
+        context: Surrounds = lambda _event: None,
     ) -> None:
         self._find = find
         self._on_late = on_late

@@ -11,11 +11,14 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from queue import Empty, SimpleQueue
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakSet
 
 from stanchion.locks import Lock
 from stanchion.runtime.answers.question import Lingering, Question
+
+if TYPE_CHECKING:
+    from stanchion.runtime.answers.afterwards import Afterwards
 
 SIZE: Final = 32
 """How many questions of one guard are worked on at a time."""
@@ -40,12 +43,23 @@ class Pool:
         self._size = size
         self._closed = False
         self.epoch = 0
+        self._afterwards: Afterwards | None = None
         self._begin()
         _pools.add(self)
 
     def _begin(self) -> None:
         self._lock = Lock()
         self._lanes: dict[str, Lane] = {}
+
+    @property
+    def afterwards(self) -> Afterwards:
+        """What is yet to be judged, and nobody waits for."""
+        from stanchion.runtime.answers.afterwards import Afterwards
+
+        with self._lock:
+            if self._afterwards is None:
+                self._afterwards = Afterwards()
+            return self._afterwards
 
     def lane(self, guard: str) -> Lane:
         """The lane of a guard, by its id."""
@@ -61,7 +75,10 @@ class Pool:
             return lane
 
     def close(self) -> None:
-        """Take no more questions; who is at work is told to stop, and its thread ends with its work."""
+        """Take no more questions; who is at work is told to stop, and its thread ends with its work. What nobody waits
+        for is finished first, if it can be in time."""
+        if self._afterwards is not None:
+            self._afterwards.finish()
         with self._lock:
             self._closed = True
             lanes = list(self._lanes.values())
@@ -71,6 +88,7 @@ class Pool:
     def _forked(self) -> None:
         """In a forked process: the threads are the parent's, and so is their work."""
         self.epoch += 1
+        self._afterwards = None
         self._begin()
 
 

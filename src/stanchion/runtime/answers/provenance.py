@@ -48,7 +48,7 @@ class Provenance:
         event, notebook = moment.events[0], self._notebook
         if notebook is None or not guard.share or event.run.tenant != notebook.tenant or not _concerns(event):
             return None
-        approved = bool(moment.granted) and guard.remember
+        approved = moment.has_a_yes and guard.remember
         write = partial(note_of, event, child=child, approved=approved)
         take = partial(self._take, guard, notebook.tenant)
         return Entry(notebook, write, take, _terms(event, approved))
@@ -64,7 +64,7 @@ class Provenance:
         if event.stage not in LEARNT or not (decision.proceeds or isinstance(event, Failure)):
             return
         found = (*decision.findings, *decision.shadow)
-        written = note_of(event, found, child, bool(moment.granted) and guard.remember)
+        written = note_of(event, found, child, moment.has_a_yes and guard.remember)
         if written is not None:
             self._take(guard, event.run.tenant, written.learnt)
             if entry is not None and self._notebook is not None:

@@ -283,6 +283,7 @@ def begin_once(
 def _asked_about(
     desk: Desk, page: Entry, event: ToolCall, decision: Decision, against: tuple[Finding, ...]
 ) -> Flow[None]:
+    """Have a person asked where nobody knows what came of the call before."""
     from stanchion.runtime.calling.effect_tickets import ask_about, is_unknown
 
     if is_unknown(against):
@@ -314,19 +315,27 @@ def _moved(
         raise
     if not (moved.ours or moved.answers):
         against = moved.against()
-        yield from refuse(desk, decision, event, reserved, against if against else UNSTAKED)
+        yield from refuse(desk, decision, event, reserved, against if against else UNSTAKED, moved)
     return moved
 
 
 def refuse(
-    desk: Desk, decision: Decision, event: ToolCall, reserved: Amounts, against: tuple[Finding, ...]
+    desk: Desk,
+    decision: Decision,
+    event: ToolCall,
+    reserved: Amounts,
+    against: tuple[Finding, ...],
+    page: Entry | None = None,
 ) -> Flow[None]:
-    """Refuse a call after it was judged: what it reserved is given back, and the refusal is a decision of its own."""
+    """Refuse a call after it was judged: what it reserved is given back, and the refusal is a decision of its own.
+    `page` is where it stands in the ledger already."""
     if abandoned(desk, decision.id):
         yield from desk.shield.unsettled.carry()
     else:
         yield from give_back(desk, event, decision)
     refused, _ = yield from assess(desk, desk.renewed(event), reserved, against)
+    if page is not None:
+        yield from _asked_about(desk, page, event, refused, against)
     raise desk.refusal(refused)
 
 

@@ -20,7 +20,46 @@ R = TypeVar("R")
 Y = TypeVar("Y")
 
 
-class Calling(Reporting):
+class Locking:
+    """Locks things for a run, by calling the tools that the guard `locks` acts on."""
+
+    call: Callable[..., Any]
+    acall: Callable[..., Any]
+
+    def _keeps_locks(self) -> bool:
+        """Whether the policy has somebody who locks."""
+        raise NotImplementedError
+
+    def lock(self, path: str = "", *, resource: str = "", shared: bool = False) -> None:
+        """Lock a file, a folder with everything below it (`src/**`), or a resource by its name, for the rest of the
+        run. A shared lock is for those who only read. Waits as the guard `locks` says, and raises `Refused` where it is
+        not to be had, `ValueError` where the policy has no such guard."""
+        from stanchion.runtime.calling.locking import lock_file, named
+
+        how = "shared" if shared else "exclusive"
+        self.call(lock_file, **named(self._keeps_locks(), path, resource), lock_type=how)
+
+    async def alock(self, path: str = "", *, resource: str = "", shared: bool = False) -> None:
+        """`lock` for async code."""
+        from stanchion.runtime.calling.locking import lock_file, named
+
+        how = "shared" if shared else "exclusive"
+        await self.acall(lock_file, **named(self._keeps_locks(), path, resource), lock_type=how)
+
+    def unlock(self, path: str = "", *, resource: str = "") -> None:
+        """Release what this run has locked; what others have locked stays as it is."""
+        from stanchion.runtime.calling.locking import named, unlock_file
+
+        self.call(unlock_file, **named(self._keeps_locks(), path, resource))
+
+    async def aunlock(self, path: str = "", *, resource: str = "") -> None:
+        """`unlock` for async code."""
+        from stanchion.runtime.calling.locking import named, unlock_file
+
+        await self.acall(unlock_file, **named(self._keeps_locks(), path, resource))
+
+
+class Calling(Locking, Reporting):
     """Calls tools: judged, run, their results judged, settled, recorded."""
 
     @property
@@ -128,33 +167,8 @@ class Calling(Reporting):
         known = self._once(key, tool)
         return await awork(self._desk, known.name, calling.call(self._desk, known, args, kwargs, key))
 
-    def lock(self, path: str = "", *, resource: str = "", shared: bool = False) -> None:
-        """Lock a file, a folder with everything below it (`src/**`), or a resource by its name, for the rest of the
-        run. A shared lock is for those who only read. Waits as the guard `locks` says, and raises `Refused` where it is
-        not to be had, `ValueError` where the policy has no such guard."""
-        from stanchion.runtime.calling.locking import lock_file, named
-
-        how = "shared" if shared else "exclusive"
-        self.call(lock_file, **named(self._desk, path, resource), lock_type=how)
-
-    async def alock(self, path: str = "", *, resource: str = "", shared: bool = False) -> None:
-        """`lock` for async code."""
-        from stanchion.runtime.calling.locking import lock_file, named
-
-        how = "shared" if shared else "exclusive"
-        await self.acall(lock_file, **named(self._desk, path, resource), lock_type=how)
-
-    def unlock(self, path: str = "", *, resource: str = "") -> None:
-        """Release what this run has locked; what others have locked stays as it is."""
-        from stanchion.runtime.calling.locking import named, unlock_file
-
-        self.call(unlock_file, **named(self._desk, path, resource))
-
-    async def aunlock(self, path: str = "", *, resource: str = "") -> None:
-        """`unlock` for async code."""
-        from stanchion.runtime.calling.locking import named, unlock_file
-
-        await self.acall(unlock_file, **named(self._desk, path, resource))
+    def _keeps_locks(self) -> bool:
+        return bool(self._desk.shield.policy.ends_with_runs)
 
     def _once(self, key: str, tool: Callable[..., Any] | Tool) -> Tool:
         known: Tool = self._desk.shield.tool_of(tool)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from stanchion.runtime.deciding.desk import Desk
+from typing import Any
 
 
 def lock_file(path: str = "", resource: str = "", lock_type: str = "exclusive") -> str:
@@ -18,10 +15,10 @@ def unlock_file(path: str = "", resource: str = "") -> str:
     return f"{path or resource} is released"
 
 
-def named(desk: Desk, path: str, resource: str) -> dict[str, Any]:
-    """What is to be locked or released; `ValueError` where that is nothing, or nobody would lock it."""
+def named(kept: bool, path: str, resource: str) -> dict[str, Any]:
+    """What is to be locked or released; `ValueError` where that is nothing, or nobody would lock it (not `kept`)."""
     if bool(path) == bool(resource):
         raise ValueError("give either a path or a resource")
-    if not desk.shield.policy.ends_with_runs:
+    if not kept:
         raise ValueError("the policy has no guard `locks`, so nothing can be locked: add one")
     return {"path": path} if path else {"resource": resource}

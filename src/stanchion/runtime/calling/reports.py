@@ -98,23 +98,13 @@ def report(desk: Desk, stage: Stage, fields: dict[str, Any]) -> Flow[Decision]:
         yield from adopt(desk, event.call)
         is_open = desk.is_open(event.call)
     if ends:
-        call, settles, notes = yield from _outcome(desk, event, spent, named)
-        if call != event.call:
-            event = msgspec.structs.replace(event, call=call)
-        notes = (*desk.take_notes(call), *notes)
-        done = call if call else event.id
-        said = failure_in(event.result) if stage is Stage.TOOL_RESULT else None
-        answer: Decision | None = None
-        if said is not None:
-            answer = yield from taken_in(desk, said, call, event.tool, event.args, settles, notes)
-            event, settles, notes = failing(event), (), ()
-        elif stage is Stage.TOOL_RESULT and is_open and event.part <= 1 and desk.shield.policy.undos:
-            remember_reported(desk, event.tool, done, dict(event.args))
-        decision = yield from judge(desk, desk.moment(event, settles=settles, refused=refused), notes)
-        decision = decision if answer is None else beside(answer, decision)
-        if stage is Stage.TOOL_RESULT and decision.action >= STOPS:
-            yield from _taken_back(desk, done)
-        return decision if plain else _fitting(decision, event)
+        judging = _ended(desk, event, refused, plain, spent, named, is_open)
+        if stage is Stage.HANDOFF_DONE:
+            from stanchion.runtime.calling.handoffs import asks_somebody, beside_the_caller
+
+            if asks_somebody(desk):
+                return beside_the_caller(desk, event, judging)
+        return (yield from judging)
     if stage is Stage.CHARGE and event.settled:
         return (yield from _known(desk, event, spent, named))
     reserved = _Reserved(desk, event, spent, named)
@@ -125,6 +115,44 @@ def report(desk: Desk, stage: Stage, fields: dict[str, Any]) -> Flow[Decision]:
         decision = yield from lapsed(desk, decision, judged, reserved.amounts)
     if decision.proceeds and stage in STARTS:
         desk.opened(decision, _about(event), getattr(judged, "args", {}), reserved.amounts, reserved.lent)
+        if stage is Stage.HANDOFF:
+            from stanchion.runtime.calling.handoffs import followed
+
+            followed(desk, judged, decision)
+    return decision if plain else _fitting(decision, event)
+
+
+def _ended(
+    desk: Desk,
+    event: Any,
+    refused: tuple[Finding, ...],
+    plain: bool,
+    spent: Amounts,
+    named: frozenset[Unit],
+    is_open: bool,
+) -> Flow[Decision]:
+    """Judge an outcome, and settle what it ends; `is_open` says whether its call was known."""
+    stage = event.stage
+    call, settles, notes = yield from _outcome(desk, event, spent, named)
+    if call != event.call:
+        event = msgspec.structs.replace(event, call=call)
+    notes = (*desk.take_notes(call), *notes)
+    done = call if call else event.id
+    said = failure_in(event.result) if stage is Stage.TOOL_RESULT else None
+    answer: Decision | None = None
+    if said is not None:
+        answer = yield from taken_in(desk, said, call, event.tool, event.args, settles, notes)
+        event, settles, notes = failing(event), (), ()
+    elif stage is Stage.TOOL_RESULT and is_open and event.part <= 1 and desk.shield.policy.undos:
+        remember_reported(desk, event.tool, done, dict(event.args))
+    decision = yield from judge(desk, desk.moment(event, settles=settles, refused=refused), notes)
+    decision = decision if answer is None else beside(answer, decision)
+    if stage is Stage.TOOL_RESULT and decision.action >= STOPS:
+        yield from _taken_back(desk, done)
+    if stage is Stage.HANDOFF_DONE:
+        from stanchion.runtime.calling.handoffs import followed
+
+        followed(desk, event, decision)
     return decision if plain else _fitting(decision, event)
 
 

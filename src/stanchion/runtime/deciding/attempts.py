@@ -72,7 +72,7 @@ class Attempts(msgspec.Struct, eq=False):
         ticket = next((one.ticket.id for one in past), "")
         lifts: tuple[str, ...] = ()
         if granted is not None:
-            ticket, lifts, stakes = granted.ticket, granted.lifts, (*stakes, granted.stake(event))
+            ticket, lifts, stakes = granted.ticket, granted.lifts, (*stakes, *granted.stakes(event))
         return desk.moment(event, self.spent, (), attempt, self.refused, stakes, ticket, again, lifts, bypasses)
 
     def enter(self, desk: Desk, moment: Moment) -> None:
@@ -87,6 +87,8 @@ class Attempts(msgspec.Struct, eq=False):
             self.started.decision = decision
         if decision.inputs.lost and not decision.proceeds:
             unheard(desk, self.way, decision)
+        if decision.action > Action.QUEUE and any(Action.QUEUE in (one.action, one.said) for one in decision.findings):
+            self.way.waited = True  # it has a place in a line in which it is not going to wait
         if self.granted is not None:
             from stanchion.runtime.deciding.escalation import note_use
 
@@ -148,7 +150,8 @@ class Attempts(msgspec.Struct, eq=False):
 
         event = self.event
         if self.edit is not None:
-            return self._after_an_edit(desk, decision, self.edit)
+            self._after_an_edit(desk, decision, self.edit)
+            return None
         stands = formless(event)
         answer = stands[0] if stands else (yield from ask(desk, event, decision, self.waits))
         if answer is None:

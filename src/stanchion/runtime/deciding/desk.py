@@ -29,6 +29,7 @@ from stanchion.runtime.deciding.announcement import Beginning, counts
 from stanchion.runtime.deciding.hosts import plans_of, streamed
 from stanchion.runtime.deciding.partial import PartialResults
 from stanchion.runtime.deciding.start import Allowed
+from stanchion.runtime.deciding.terms import paused
 from stanchion.runtime.deciding.under_way import Open, UnderWay
 from stanchion.runtime.deciding.undos import Undos
 from stanchion.runtime.errors import Refused
@@ -64,7 +65,7 @@ class Desk:
         above: Desk | None = None,
         can: tuple[Action, ...] = EVERY_ACTION,
     ) -> None:
-        self.shield = shield
+        self.shield, self.above = shield, above
         self.store = shield.anchored
         self.turns = shield.turns
         self._given = info
@@ -74,7 +75,8 @@ class Desk:
         """What the run's host can carry out."""
         self.ended: Ending | None = None
         late = self._answered_late, self._recalled, shield.heard_late
-        self.answering = Answering(shield.answerer, *late, shield.answers, self._context)
+        self.asks = (shield.answerer, *late, shield.answers, self._context)
+        self.answering = Answering(*self.asks)
         self._surroundings: Surroundings | None = None
         self.provenance: Provenance | None = None if above is None else above.remembers()
         """Where the values of this run and of those above it come from, once a guard wants to know."""
@@ -98,9 +100,8 @@ class Desk:
         self.counting = Lock()
         self.partial = PartialResults()
         self.flagged: dict[str, None] = {}
-        """The guards that have flagged the run in this process."""
         self.strikes: dict[str, int] = {}
-        """How many strikes each guard has given by now."""
+        """The guards that flagged the run in this process, and how many strikes each has given by now."""
         self.lineage: tuple[str, ...] = () if above is None else (above.info.agent, *above.lineage)
         """The agents that this run works for, the nearest first."""
         self.undos: Undos = Undos(None if above is None else above.undos)
@@ -266,7 +267,8 @@ class Desk:
         """What a caller gets whose action does not go ahead, with whom to ask where a person is needed."""
         over = decision.action == Action.HALT or decision.code in USED_UP
         partial = self.produced() if over else ()
-        return Refused(decision, self.shield.policy.file.escalation.roles, partial, self.ticket_of(decision), undone)
+        roles = paused(decision, self.shield.policy.file.escalation).roles
+        return Refused(decision, roles, partial, self.ticket_of(decision), undone)
 
     def waits_for(self, decision: Decision, ticket: str) -> None:
         """Remember the ticket that a decision waits for."""

@@ -24,7 +24,7 @@ from stanchion.kernel.compare_and_set import LEFT, change as change_record
 from stanchion.kernel.content import content_of
 from stanchion.kernel.contract.powers import SHOWS
 from stanchion.kernel.decision import Decision
-from stanchion.kernel.events import Event, Moment
+from stanchion.kernel.events import BY_POLICY, Event, Moment
 from stanchion.kernel.findings import ASK, Finding
 from stanchion.kernel.lookups import Answered
 from stanchion.kernel.scopes import FLEET
@@ -35,6 +35,7 @@ from stanchion.runtime.asides import aside
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.discretion import arguments
 from stanchion.runtime.deciding.kept_answers import grant_doubt, taken
+from stanchion.runtime.deciding.terms import paused, question
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.needs import Turn
 from stanchion.runtime.people.passing import context, is_due, pass_on
@@ -64,12 +65,15 @@ class Granted(NamedTuple):
         """Whether it still holds for its action under a policy that may have changed since."""
         return policy == self.policy
 
-    def stake(self, event: Event) -> Stake:
-        """The record that the start of the action uses up, or rests on."""
+    def stakes(self, event: Event) -> tuple[Stake, ...]:
+        """The record that the start of the action uses up, or rests on; what the policy itself approves rests on
+        none."""
+        if not self.key:
+            return ()
         if self.approved is None:
-            return Stake(self.key, self.version, None, When.LOOK, self.until)
+            return (Stake(self.key, self.version, None, When.LOOK, self.until),)
         used = msgspec.to_builtins(use(self.approved, event.id))
-        return Stake(self.key, self.version, used, until=self.until)
+        return (Stake(self.key, self.version, used, until=self.until),)
 
 
 def note_use(desk: Desk, granted: Granted | Finding, decision: Decision) -> None:
@@ -90,8 +94,14 @@ def ask(desk: Desk, event: Event, decision: Decision, waits: bool) -> Flow[Grant
 
     `waits` says whether the caller stays until somebody has, for as long as the policy lets it.
     """
+    if desk.shield.policy.file.approved:
+        from stanchion.runtime.deciding.standing_yes import standing_yes
+
+        name = standing_yes(desk, event, decision, asking(decision))
+        if name:
+            return Granted(f"{BY_POLICY}{name}", decision.policy, asking(decision), "", 0, 0)
     wanted = asked_about(desk, event, decision)
-    terms = desk.shield.policy.file.escalation
+    terms = paused(decision, desk.shield.policy.file.escalation)
     life_ms = max(1, int(terms.timeout_s * 1000))
     limits = Limits(terms.tickets_for_a_run, terms.tickets_a_minute)
     try:
@@ -182,7 +192,7 @@ def resumed(desk: Desk, moment: Moment, answer: Granted | Finding) -> Moment:
     event = desk.renewed(moment.events[0])
     if isinstance(answer, Finding):
         return desk.moment(event, moment.amounts, refused=(answer,))
-    return desk.moment(event, moment.amounts, stakes=(answer.stake(event),), granted=answer.ticket, lifts=answer.lifts)
+    return desk.moment(event, moment.amounts, stakes=answer.stakes(event), granted=answer.ticket, lifts=answer.lifts)
 
 
 def _wait(desk: Desk, ticket: Ticket, kept: Kept, decision: Decision, roster: Roster) -> Flow[Kept]:
@@ -227,6 +237,8 @@ def _answer(kept: Kept, decision: Decision, wanted: Ticket) -> Granted | Finding
             return Finding(Action.BLOCK, USED, (ticket.id,), guard="kernel")
         case State.EXPIRED:
             return Finding(Action.BLOCK, EXPIRED, (ticket.id, _how_expired(ticket)), guard="kernel")
+        case State.REVIEWED:  # nothing starts on a review
+            return None
 
 
 def _how_expired(ticket: Ticket) -> str:
@@ -238,7 +250,7 @@ def _how_expired(ticket: Ticket) -> str:
 
 def asked_about(desk: Desk, event: Event, decision: Decision) -> Ticket:
     """What is asked of a person, fit to be shown; it is not open yet."""
-    determining, terms = decision.determining, desk.shield.policy.file.escalation
+    determining, terms = decision.determining, paused(decision, desk.shield.policy.file.escalation)
     run = event.run
     content = bounded(masked(patched(content_of(event), decision)))
     beside = {name: bounded(masked(_beside(desk, event, name))) for name in BESIDE[event.stage]}
@@ -255,7 +267,7 @@ def asked_about(desk: Desk, event: Event, decision: Decision) -> Ticket:
         above=desk.lineage,
         guard="" if determining is None else determining.guard,
         code=decision.code,
-        message=decision.message,
+        message=question(decision),
         roles=terms.roles,
         mode=decision.inputs.mode,
         opened_at=0,

@@ -16,6 +16,7 @@ from stanchion.approvals.ticket import Ticket, wish_of
 from stanchion.audit.journal import Fact
 from stanchion.kernel.decision import Decision
 from stanchion.runtime.deciding.desk import Desk
+from stanchion.runtime.deciding.terms import paused
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.standing.veil import tell
 
@@ -34,7 +35,7 @@ def taken(desk: Desk, kept: Kept, wanted: Ticket, decision: Decision, roster: Ro
     why = wrong(desk, roster, ticket, wanted)
     if not why:
         return kept
-    life_ms = max(1, int(desk.shield.policy.file.escalation.timeout_s * 1000))
+    life_ms = max(1, int(paused(decision, desk.shield.policy.file.escalation).timeout_s * 1000))
     made = yield from ask_again(desk.shield.records, f"{decision.id}.again", ticket, wanted, life_ms)
     fact = Fact(made.now, "answer.refused", ticket.id, ticket.tenant, ticket.run, ticket.answered_by, why)
     tell(desk.shield, fact._replace(data={"purpose": "ticket", "generation": ticket.generation}))

@@ -56,11 +56,12 @@ class Places(msgspec.Struct, frozen=True):
 
 class Owed(msgspec.Struct, frozen=True):
     """What a store has yet to be told: batches, in their order, and then places that are free. All of it may be told
-    more than once."""
+    more than once. `about` says what it is, where it is nothing that was taken."""
 
     id: str
     batches: tuple[Batch, ...]
     places: Places | None = None
+    about: str = ""
 
     def told(self) -> Flow[tuple[bool, bool]]:
         """Tell it; says whether all is done, and whether the store knew all of what it was told about."""

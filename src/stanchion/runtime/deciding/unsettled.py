@@ -123,7 +123,7 @@ class Unsettled:
         if not heard:
             # Under other ids, because the answers to these stand.
             again = tuple([msgspec.structs.replace(batch, id=f"{batch.id}.again") for batch in one.batches])
-            self._unheard_of.append(Owed(f"{one.id}.again", again, one.places))
+            self._unheard_of.append(Owed(f"{one.id}.again", again, one.places, one.about))
         self.waiting.pop(one.id, None)
 
     def close(self, store: Any) -> None:
@@ -149,6 +149,9 @@ class _Alone:
 
 def _give_up(one: Owed, why: Exception) -> None:
     held = ", ".join([f"`{hold}`" for batch in one.batches for hold, _ in batch.settles])
+    if one.about:
+        aside(f"{one.about} was not kept", why)
+        return
     if held:
         aside(f"what {held} reserved stays charged", why)
     elif one.places is None:

@@ -170,12 +170,18 @@ class Keeper:
             waking.sleep(IDLE_S, FLUSH_S, lambda: self._closed)
             left = bool(self._waiting)
             if not self._closed:
-                self.flush()
+                self._try_to_flush()
             if not left and not self._owed:
                 self._waking = None
                 if self._waiting:
                     self._wake(at_once=False)
                 return
+
+    def _try_to_flush(self) -> None:
+        try:
+            self.flush()
+        except Exception as error:  # noqa: BLE001 - whatever a shelf raises, the thread goes on
+            self._say("experience cannot be written, and is tried again", error)
 
     def _digest(self) -> None:
         """Redact what waits, and count it in the run and in the process."""

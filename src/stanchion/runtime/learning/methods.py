@@ -38,8 +38,7 @@ def reliability(shield: Experienced, tool: str, tenant: str | None = None) -> Re
     By the tier that the policy names under `experience`: without one nothing is known. `ShelfError` where the store
     cannot be read and the process does not know the tool.
     """
-    name = shield.policy.veil.name(tool)
-    known = _known(shield, name, shield.tenancy.of(tenant))
+    known = _known(shield, tool, shield.tenancy.of(tenant))
     return reliability_of(tool, known.tally, shield.clock() // DAY_MS)
 
 
@@ -49,8 +48,8 @@ def similar(shield: Experienced, tool: str, args: dict[str, Any], tenant: str | 
     The newest and the most used are compared, a bounded number however much is kept. It is for a program and for
     people: values are those of any run of the tenant, without secrets. An agent reads `Similar.without_values()`.
     """
-    name, whose = shield.policy.veil.name(tool), shield.tenancy.of(tenant)
-    known = _known(shield, name, whose)
+    whose = shield.tenancy.of(tenant)
+    known = _known(shield, tool, whose)
     if not known.practices:
         return ()
     from stanchion.kernel.chain import EVERY_ACTION
@@ -65,9 +64,9 @@ def _known(shield: Experienced, tool: str, tenant: str) -> Known:
     tier = shield.policy.file.experience.tier
     if tier == NOTHING:
         return Known()
-    whose = shield.policy.veil.name(tenant)
-    known = shield.experience.at_hand(tier, whose, tool)
-    return shield.experience.asked(whose, tool) if known is None else known
+    whose, name = kept_name(shield, tenant), kept_name(shield, tool)
+    known = shield.experience.at_hand(tier, whose, name)
+    return shield.experience.asked(whose, name) if known is None else known
 
 
 def context_of(desk: Desk, tool: str, args: dict[str, Any]) -> Flow[AdviceContext]:

@@ -46,10 +46,9 @@ def kept_words(plans: Plans, event: Failure) -> str:
     return cut(kept_name(plans, said, MOST_REASON), MOST_REASON)
 
 
-def kept_name(plans: Plans, name: str, most: int = MOST_HINT) -> str:
-    """A name as it is shown, cut where it is long."""
-    policy: Any = plans.policy
-    return cut(policy.veil.name(name), most)
+def kept_name(by: Any, name: str, most: int = MOST_HINT) -> str:
+    """A name as it is shown under the policy of a shield or of a run's plans, cut where it is long."""
+    return cut(by.policy.veil.name(name), most)
 
 
 def _guarded(plans: Plans, event: Failure) -> str:

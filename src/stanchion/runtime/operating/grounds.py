@@ -44,7 +44,7 @@ class Operated(Deciding, Protocol):
     def grants(self, tenant: str | None = None) -> list[tuple[str, Grant]]:
         """Every yes that reaches further than one call and still holds."""
 
-    def deny(self, id: str, *, by: By, comment: str = "", tenant: str | None = None) -> Ticket:
+    def deny(self, id: str, *, by: By, comment: str, tenant: str | None = None) -> Ticket:
         """Refuse what a ticket is about."""
 
     def revoke(self, grant: str, *, by: str, why: str = "", tenant: str | None = None) -> bool:

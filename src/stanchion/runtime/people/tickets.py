@@ -199,16 +199,16 @@ class Tickets:
         shield, records, tenant = self._shield, self._shield.records, found.tenant
         grants, page = grants_key(tenant), page_key(tenant, found.page)
         changed: list[tuple[Ticket, Ticket]] = []
-        roster = shield.authority.known()
-
-        def counts(vote: Answer) -> bool:
-            return not shield.authority.doubt(roster, vote, found.asked)
+        authority = shield.authority
+        roster = authority.known()
 
         def new(now: int) -> dict[str, Any]:
             ticket = read(records.get(found.key, ABSENT)[1])
             if ticket is None:
                 raise TicketError(f"ticket `{found.id}` is gone: have the action repeated, which opens it again")
-            after = voted(ticket, now, answer, scope, needed(ticket, roster), counts)
+            asked = ticket.asked
+            takes = needed(ticket, roster)
+            after = voted(ticket, now, answer, scope, takes, lambda vote: not authority.doubt(roster, vote, asked))
             changed[:] = [(ticket, after)]
             listing = relisted(records.get(page, ABSENT)[1], found.id, listed_until(after))
             written = {found.key: msgspec.to_builtins(after), page: listing}

@@ -84,13 +84,15 @@ class Resume(msgspec.Struct, frozen=True, tag=True):
 
 
 class Began(msgspec.Struct, frozen=True, tag=True):
-    """A run has begun: its id, the token that speaks for it, and what a later life of the broker knows it by."""
+    """A run has begun: its id, the token that speaks for it, what a later life of the broker knows it by, and whether
+    the broker's policy keeps locks."""
 
     run: str
     agent: str
     task: str
     token: str
     passed: bytes
+    locks: bool = False
 
 
 class Report(msgspec.Struct, frozen=True, tag=True):

@@ -12,6 +12,7 @@ from stanchion.kernel.decision import Decision
 from stanchion.kernel.happened import OUTCOMES
 from stanchion.kernel.stages import Stage
 from stanchion.runtime.calling.at_work import awork, work
+from stanchion.runtime.calling.call_methods import Locking
 from stanchion.runtime.calling.refusal_text import TEXT, answered_in_text
 from stanchion.runtime.calling.report_fields import given
 from stanchion.runtime.calling.report_methods import Reporting
@@ -57,7 +58,7 @@ class Afar:
         raise NotThroughBroker(f"`{name}` belongs to the broker: report what happens with the methods of the run")
 
 
-class RemoteRun(AsksBroker, Reporting):
+class RemoteRun(AsksBroker, Locking, Reporting):
     """One agent's work on one task, judged by a broker. Made by `shield.run(...)`."""
 
     def __init__(self, shield: Far, began: Began, boot: str, can: tuple[Action, ...] = EVERY_ACTION) -> None:
@@ -159,6 +160,9 @@ class RemoteRun(AsksBroker, Reporting):
         return self._reported(Stage.TOOL_CALL, {"tool": tool, "args": args, **usage})
 
     check, acheck = twins(_check)
+
+    def _keeps_locks(self) -> bool:
+        return self._began.locks
 
     @overload
     def call(self, tool: Tool, /, *args: Any, **kwargs: Any) -> Any: ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any, Final, Protocol
 from weakref import WeakSet
 
@@ -56,7 +57,8 @@ def telemetry_of(shield: Figured, metrics: bool | None, environ: Mapping[str, st
     telemetry = Telemetry(Shown(shield), registry)
     telemetry.state.append(lambda: _state(shield))
     telemetry.alert(shield.occurrences.tell, lambda: shield.clock())
-    shield.occurrences.subscribe(lambda one: telemetry.occurred(str(one.kind)), each=True, end=telemetry.settle)
+    last = partial(telemetry.settle, last=True)
+    shield.occurrences.subscribe(lambda one: telemetry.occurred(str(one.kind)), each=True, end=last)
     return telemetry
 
 

@@ -37,8 +37,9 @@ for _, text in ipairs(ARGV) do
         end
         if redis.call('HEXISTS', practice, 'data') == 0 then
             redis.call('EXPIRE', practice, UNPROVEN)
-        elseif one.success then
-            redis.call('ZADD', base .. ':used:' .. one.tool, redis.call('HGET', practice, 's'), one.fingerprint)
+        else
+            local worked = tonumber(redis.call('HGET', practice, 's'))
+            if worked > 1 then redis.call('ZADD', base .. ':used:' .. one.tool, worked, one.fingerprint) end
         end
     end
 end

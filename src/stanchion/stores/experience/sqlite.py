@@ -29,10 +29,10 @@ ADD_PRACTICE: Final = """INSERT INTO best_practices VALUES (?, ?, ?, ?, ?, ?, ?)
 DAYS: Final = """SELECT day, successes, failures FROM tool_days
     WHERE tenant = ? AND tool_name = ? AND (day = -1 OR day > ?) ORDER BY day LIMIT ?"""
 _PRACTICES: Final = """SELECT fingerprint, tool_name, success_count, failure_count, last_success_data, last_ms
-    FROM best_practices WHERE tenant = ? AND tool_name = ? AND last_success_data IS NOT NULL
-    ORDER BY {} DESC, fingerprint LIMIT ?"""
-NEWEST: Final = _PRACTICES.format("last_ms")
-MOST_USED: Final = _PRACTICES.format("success_count")
+    FROM best_practices WHERE tenant = ? AND tool_name = ? AND last_success_data IS NOT NULL {}
+    DESC, fingerprint LIMIT ?"""
+NEWEST: Final = _PRACTICES.format("ORDER BY last_ms")
+MOST_USED: Final = _PRACTICES.format("AND success_count > 1 ORDER BY success_count")
 OF_TENANT: Final = "SELECT * FROM incidents WHERE tenant = ? ORDER BY id DESC LIMIT ?"
 OF_TOOL: Final = "SELECT * FROM incidents WHERE tenant = ? AND tool_name = ? ORDER BY id DESC LIMIT ?"
 OLDEST: Final = "SELECT * FROM incidents WHERE id < ? ORDER BY id LIMIT ?"
@@ -134,5 +134,6 @@ def _row(one: Incident) -> tuple[Any, ...]:
 
 
 def _incident(row: tuple[Any, ...]) -> Incident:
-    *about, success, seconds, reason, hint, data = row
-    return Incident(*about, bool(success), round(seconds * 1000), reason, hint, data)
+    id_, tenant, session_id, tool, name, success, seconds, reason, hint, data = row
+    at_ms = round(seconds * 1000)
+    return Incident(id_, tenant, session_id, tool, name, bool(success), at_ms, reason, hint, data)

@@ -49,7 +49,7 @@ TABLES: Final = (
     """CREATE INDEX newest_practice ON best_practices (tenant, tool_name, last_ms DESC, fingerprint)
         WHERE last_success_data IS NOT NULL""",
     """CREATE INDEX used_practice ON best_practices (tenant, tool_name, success_count DESC, fingerprint)
-        WHERE last_success_data IS NOT NULL""",
+        WHERE last_success_data IS NOT NULL AND success_count > 1""",
     """CREATE TABLE tool_days (
         tenant TEXT NOT NULL,
         tool_name TEXT NOT NULL,
@@ -153,6 +153,7 @@ class File:
         if not self._reading:
             db.execute("PRAGMA journal_mode = WAL").fetchone()
             db.execute("PRAGMA synchronous = NORMAL")
+            db.execute("PRAGMA wal_autocheckpoint = 8000")
             db.execute(f"PRAGMA cache_size = -{CACHE_KB}")
             if not _version(db, self.path):
                 db.execute("BEGIN EXCLUSIVE")

@@ -48,7 +48,7 @@ class Binding(NamedTuple):
     action; `lacks` is what this version does not have, so that the rule can be switched off and not on."""
 
     deep: bool
-    config: type[Any]
+    config: Any
     parts: Parts
     effects: tuple[EffectName, ...] = ()
     lacks: str = ""

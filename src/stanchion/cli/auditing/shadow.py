@@ -1,0 +1,57 @@
+"""`stanchion audit shadow`: what guards in shadow mode would have done, by guard."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import Final
+
+from stanchion.audit.reader import Reader
+from stanchion.cli.auditing.choice import wanted_of
+from stanchion.cli.progress import progress, records
+from stanchion.cli.table import table
+from stanchion.cli.terminal import Terminal, put
+from stanchion.cli.trails import records_in, tell_unread
+from stanchion.cli.verdict import style_of
+from stanchion.cli.whose import whose
+from stanchion.kernel.actions import Action
+from stanchion.stores.memory import wall_ms
+from stanchion.views.encode import json_line
+from stanchion.views.shadow import ShadowView, WouldView, shadowed
+from stanchion.views.times import shown
+from stanchion.views.trails import chosen
+
+COLUMNS: Final = ("guard", "would be", "code", "times", "changed", "runs", "last", "example")
+NUMBERS: Final = frozenset({"times", "changed", "runs"})
+
+
+def shadow(args: argparse.Namespace) -> int:
+    """Report what guards in shadow mode would have done."""
+    wanted = wanted_of(args, wall_ms())
+    with records_in(args.trail, whose(args.project), args.schema) as reader:
+        with progress("counting", None if isinstance(reader, Reader) else records) as told:
+            found = shadowed(chosen(reader, wanted, told))
+        tell_unread(reader)
+    if args.json:
+        sys.stdout.buffer.write(json_line(found))
+        return 0
+    terminal = Terminal.of(sys.stdout, os.environ)
+    if found.guards:
+        styles = [{"would be": style_of(Action[row.action])} for row in found.guards]
+        for line in table(COLUMNS, [_row(row) for row in found.guards], NUMBERS, terminal, styles):
+            put(sys.stdout, line)
+        put(sys.stdout, "")
+    put(sys.stdout, _total(found))
+    return 0
+
+
+def _row(row: WouldView) -> tuple[str, ...]:
+    counts = f"{row.times:,}", f"{row.changed:,}", f"{row.runs:,}"
+    return row.guard, row.action, row.code, *counts, shown(row.last_ms), row.examples[0]
+
+
+def _total(found: ShadowView) -> str:
+    if not found.guards:
+        return f"no guard in shadow mode has found anything in {found.decisions:,} decisions"
+    return f"{found.changed:,} of {found.decisions:,} decisions would have been more severe"

@@ -1,0 +1,48 @@
+"""What a policy approves for a time: entries that make no sense, told when it loads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import date
+from typing import Any
+
+from stanchion.policy.errors import Fault
+from stanchion.policy.nearest import hint
+from stanchion.policy.schema import ApprovedEntry, PolicyFile, id_of
+
+Where = Callable[..., str]
+
+
+def wrong_in(file: PolicyFile, where: Where, whole: bool) -> Iterator[Fault]:
+    """What is wrong with the approvals of a policy; one that is not `whole` may lack their guards."""
+    guards = {id_of(entry): entry for entry in file.guards}
+    for name, said in file.approved.items():
+        for path, message in _wrong(said):
+            yield Fault(where("approved", name, *path), message)
+        for at, guard in enumerate(said.guards):
+            message = _unfit(guard, guards, whole)
+            if message:
+                yield Fault(where("approved", name, "guards", at), message)
+
+
+def _wrong(said: ApprovedEntry) -> Iterator[tuple[tuple[str, ...], str]]:
+    for key in ("guards", "agents", "tasks"):
+        if not getattr(said, key):
+            yield (key,), f"`{key}` is empty, so nothing is approved: name them"
+    try:
+        date.fromisoformat(said.until)
+    except ValueError:
+        yield ("until",), f"`{said.until}` is not a day: write one such as `2027-01-31`"
+    for argument, pattern in said.patterns.items():
+        if argument in said.args:
+            yield ("patterns", argument), f"`{argument}` stands under `args` too: leave one of them out"
+        elif not any(map(str.isalnum, pattern)):
+            yield ("patterns", argument), f"`{pattern}` would let any `{argument}` through: write what has to be there"
+
+
+def _unfit(guard: str, guards: dict[str, Any], whole: bool) -> str:
+    """Why an approval cannot answer a guard; empty where it can."""
+    entry = guards.get(guard)
+    if entry is None:
+        return f"there is no guard `{guard}` that could ask: {hint(guard, guards)}" if whole else ""
+    return f"`{guard}` is always active: what it asks a person has to answer each time" if entry.always else ""
