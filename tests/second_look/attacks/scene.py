@@ -26,6 +26,9 @@ BOT: Final = "bot"
 CELL: Final = "SELECT number, body FROM cell WHERE key = ?"
 
 
+ONE: Final = "escalation: {quorum: 1}\n"
+
+
 class Setup(NamedTuple):
     """How Stanchion is set up: who is known to be an operator, from where, and how bad paying is."""
 
@@ -58,10 +61,10 @@ class Scene:
 
     @property
     def pins(self) -> str:
-        """What the policy says of operators."""
+        """What the policy says of operators: the yes of one is enough, so that one forged yes would be."""
         if self.setup.keys != "pinned":
-            return ""
-        return f"operators:\n  ann: {{key: {self.ann.key.public.line}, roles: [human_operator]}}\n"
+            return ONE
+        return f"{ONE}operators:\n  ann: {{key: {self.ann.key.public.line}, roles: [human_operator]}}\n"
 
     def opens(self) -> Shield:
         """A shield as the host begins it."""
