@@ -60,6 +60,19 @@ def test_a_host_gets_the_whole_new_call() -> None:
     assert "approval.edited" in [one.code for one in decision.findings]
 
 
+def test_a_host_that_cannot_change_a_call_does_not_get_to_run_it_as_it_was() -> None:
+    shield, _ = shielded()
+    with shield.run("bot", "t", can=["block"]) as run:
+        ticket = run.ticket(run.check("pay", {"amount": 500}))
+        assert ticket is None, "a host that cannot wait asks nobody"
+    with shield.run("bot", "t", can=["escalate"]) as run:
+        ticket = run.ticket(run.check("pay", {"amount": 500}))
+        shield.approve(str(ticket), by=ANN, edits={"amount": 5})
+        decision = run.check("pay", {"amount": 500})
+    assert (decision.action, decision.code) == (Action.BLOCK, "approval.edit_unfit")
+    assert shield.ticket(str(ticket)).state is State.APPROVED
+
+
 def test_it_fits_no_other_call_and_is_used_once() -> None:
     shield, paid = shielded()
     ticket = asks(shield, paid, 500)

@@ -12,6 +12,7 @@ EXPIRED: Final = "approval.expired"
 USED: Final = "approval.used"
 EDITED: Final = "approval.edited"
 EDIT_ASKS: Final = "approval.edit_asks"
+EDIT_UNFIT: Final = "approval.edit_unfit"
 
 CODES: Final = declare(
     {
@@ -39,6 +40,11 @@ CODES: Final = declare(
             "a person changed this call before it went ahead, to {1}",
             "go on from what was done, which is not what you asked for; do not repeat the call to get the rest of it",
             "ticket `{0}` was approved with changes",
+        ),
+        EDIT_UNFIT: Words(
+            "a person allowed this call with changes, and it cannot be changed here",
+            "do something else, or report what prevents your work",
+            "ticket `{}` was approved with changes, and the host of this run cannot carry out `REDACT`",
         ),
         EDIT_ASKS: Words(
             "a person allowed this call with changes, and the changed call raises another question",

@@ -141,8 +141,11 @@ class Attempts(msgspec.Struct, eq=False):
         if isinstance(answer, Finding):
             self.refused = (*self.refused, answer)
         elif answer.edits:
-            from stanchion.runtime.deciding.edited import Edit, edited, questions
+            from stanchion.runtime.deciding.edited import Edit, edited, fits, questions, unfit
 
+            if not fits(desk):
+                self.refused, self.event = (*self.refused, unfit(answer)), desk.renewed(event)
+                return None
             self.edit = Edit(event, answer, questions(decision))
             # First nothing is lifted: what is asked about the changed call may be another question.
             self.granted, self.event = answer._replace(lifts=()), edited(desk, event, answer.edits)

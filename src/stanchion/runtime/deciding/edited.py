@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from stanchion.approvals.words import EDIT_ASKS, EDITED
+from stanchion.approvals.words import EDIT_ASKS, EDIT_UNFIT, EDITED
 from stanchion.kernel.actions import Action
 from stanchion.kernel.content import content_of, with_content
 from stanchion.kernel.decision import Decision
@@ -40,6 +40,16 @@ def questions(decision: Decision) -> frozenset[tuple[str, str]]:
 def edited(desk: Desk, event: Event, edits: dict[str, Any]) -> Event:
     """The call with the arguments that a person has changed, for a new judgement."""
     return desk.renewed(with_content(event, {**content_of(event), **edits}))
+
+
+def fits(desk: Desk) -> bool:
+    """Whether a run's host can have a call changed: one that cannot would run it as the agent asked for it."""
+    return Action.REDACT in desk.can
+
+
+def unfit(granted: Granted) -> Finding:
+    """What stands against a changed call that its host would run unchanged."""
+    return Finding(Action.BLOCK, EDIT_UNFIT, (granted.ticket,), guard="kernel")
 
 
 def unanswered(edit: Edit) -> Finding:
