@@ -7,7 +7,7 @@ from typing import Any, Final
 import pytest
 
 from stanchion.approvals.standing import Call, alike, ends_ms, fits, last_day
-from stanchion.policy.schema import ApprovedEntry
+from stanchion.policy.sections import ApprovedEntry
 
 RULE: Final = ApprovedEntry(
     tool="bash",

@@ -2,7 +2,7 @@
 
 from stanchion.approvals.bypass import NOBODY, Requested, Urgency, authorities, stand
 from stanchion.kernel.autonomy import MODES, OPERATOR, SUPERVISOR
-from stanchion.policy.schema import Bypassing, Escalation
+from stanchion.policy.sections import Bypassing, Escalation
 
 PATH = "docs/reference/bypass.md"
 

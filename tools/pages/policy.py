@@ -13,11 +13,6 @@ from stanchion.policy.schema import (
     GUARDS,
     AgentEntry,
     AppliesTo,
-    Bypassing,
-    Degrade,
-    Escalation,
-    Experience,
-    Limits,
     Placement,
     RoleEntry,
     TaskEntry,
@@ -25,6 +20,7 @@ from stanchion.policy.schema import (
     ToolEntry,
     any_file,
 )
+from stanchion.policy.sections import Bypassing, Degrade, Escalation, Experience, Limits
 
 PATH = "docs/reference/policy.md"
 

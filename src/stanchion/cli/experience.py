@@ -23,7 +23,7 @@ from stanchion.experience.incident import MOST_HINT
 from stanchion.experience.shelf import Shelf, ShelfError
 from stanchion.policy.errors import PolicyError
 from stanchion.policy.load import load_policy
-from stanchion.policy.schema import Experience
+from stanchion.policy.sections import Experience
 from stanchion.runtime.learning.retention import Keep, Left, prune
 from stanchion.runtime.learning.shelves import shelf_of
 from stanchion.runtime.standing.tenancy import DEFAULT

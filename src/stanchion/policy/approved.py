@@ -8,7 +8,8 @@ from typing import Any
 
 from stanchion.policy.errors import Fault
 from stanchion.policy.nearest import hint
-from stanchion.policy.schema import ApprovedEntry, PolicyFile, id_of
+from stanchion.policy.schema import PolicyFile, id_of
+from stanchion.policy.sections import ApprovedEntry
 
 Where = Callable[..., str]
 

@@ -12,7 +12,7 @@ from stanchion.kernel.names import is_glob
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.table import sensible
 from stanchion.policy.compiled import Seat, best
-from stanchion.policy.schema import Degrade
+from stanchion.policy.sections import Degrade
 
 Wrong = tuple[tuple[str, ...], str]
 """A path below `degrade`, and what is wrong there."""

@@ -9,7 +9,8 @@ import msgspec
 from stanchion.policy.compile import compile_policy
 from stanchion.policy.document import Document, Node, Unreadable
 from stanchion.policy.errors import Fault, PolicyError
-from stanchion.policy.schema import GUARDS, AgentEntry, Degrade, RoleEntry, TaskEntry, ToolEntry, any_file, entry_of
+from stanchion.policy.schema import GUARDS, AgentEntry, RoleEntry, TaskEntry, ToolEntry, any_file, entry_of
+from stanchion.policy.sections import Degrade
 from stanchion.policy.struct_check import check
 
 TABLES: Final[dict[str, Any]] = {"roles": RoleEntry, "agents": AgentEntry, "tasks": TaskEntry, "tools": ToolEntry}

@@ -18,7 +18,7 @@ from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.needs import Pause
 
 if TYPE_CHECKING:
-    from stanchion.policy.schema import Degrade
+    from stanchion.policy.sections import Degrade
 
 LIMITS: Final = ("max_tokens", "max_completion_tokens", "max_output_tokens")
 """How requests say how long a reply may get."""

@@ -18,7 +18,7 @@ from stanchion.runtime.standing.veil import tell
 from stanchion.telemetry.occurrences import Kind
 
 if TYPE_CHECKING:
-    from stanchion.policy.schema import Strikes
+    from stanchion.policy.sections import Strikes
 
 CODES: Final = declare(
     {

@@ -29,7 +29,7 @@ from stanchion.kernel.findings import ASK, Finding
 from stanchion.kernel.lookups import Answered
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import ABSENT, Stake, StoreLost, When
-from stanchion.policy.schema import Escalation
+from stanchion.policy.sections import Escalation
 from stanchion.policy.veil import renamed
 from stanchion.runtime.asides import aside
 from stanchion.runtime.deciding.desk import Desk

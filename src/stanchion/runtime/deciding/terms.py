@@ -10,7 +10,7 @@ from stanchion.kernel.decision import Decision
 from stanchion.kernel.findings import Isolate, Pause, Retry, Wait
 
 if TYPE_CHECKING:
-    from stanchion.policy.schema import Escalation
+    from stanchion.policy.sections import Escalation
 
 Named = TypeVar("Named", Wait, Retry, Isolate)
 

@@ -13,7 +13,8 @@ from stanchion.approvals.standing import alike, fits, last_day
 from stanchion.approvals.words import DENIED
 from stanchion.audit.record import canonical
 from stanchion.kernel.actions import Action
-from stanchion.policy.schema import ApprovedEntry, id_of
+from stanchion.policy.schema import id_of
+from stanchion.policy.sections import ApprovedEntry
 from stanchion.views.proposed.gathered import Case, call_of, gathered
 from stanchion.views.proposed.likeness import Kind, kinds
 

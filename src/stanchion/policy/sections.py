@@ -1,0 +1,86 @@
+"""The sections of a policy file that are about people and about the engine itself."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+Seconds = Annotated[float, msgspec.Meta(gt=0)]
+
+
+class Escalation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Whom an escalated action waits for, first to last, and how long; without an answer it is refused."""
+
+    roles: tuple[str, ...] = ("reviewer", "architect", "human_operator")
+    timeout_s: Seconds = 1800.0
+    next_after_s: Seconds | None = None
+    quorum: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    wait_s: Annotated[float, msgspec.Meta(ge=0)] = 0.0
+    tickets_for_a_run: Annotated[int, msgspec.Meta(ge=1)] = 100
+    tickets_a_minute: Annotated[int, msgspec.Meta(ge=1)] = 30
+
+
+class Bypassing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How long a request to go past a guard waits for each authority, and what an emergency may do without one."""
+
+    timeout_s: Seconds = 900.0
+    emergency_s: Seconds = 60.0
+    review_s: Seconds = 86400.0
+    safety_responses: tuple[str, ...] = ()
+
+
+class ApprovedEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A call that nobody is asked about any more, for a time: people have said yes to it often."""
+
+    tool: str
+    args: dict[str, Any] = {}
+    patterns: dict[str, str] = {}
+    guards: tuple[str, ...]
+    agents: tuple[str, ...]
+    tasks: tuple[str, ...] = ("",)
+    until: str
+    why: str = ""
+
+
+class OperatorEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Somebody who may do what an agent may not: their public key as OpenSSH writes it, what they may answer as, and
+    the agents that work for them, whose requests somebody else answers."""
+
+    key: str
+    roles: tuple[str, ...] = ("human_operator",)
+    agents: tuple[str, ...] = ()
+
+
+class Degrade(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a lesser request is: a cheaper model, fewer messages, a shorter reply, a slower pace."""
+
+    models: dict[str, str] = {}
+    keep_messages: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    max_tokens: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    pause_s: Seconds | None = None
+
+
+class Experience(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is kept of the outcomes of calls, where and for how long; nothing unless a tier is named."""
+
+    tier: Literal["none", "session", "process", "persistent"] = "none"
+    days: Annotated[int, msgspec.Meta(ge=1, le=36_500)] = 90
+    rows: Annotated[int, msgspec.Meta(ge=1, lt=10**12)] = 1_000_000
+
+
+class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Limits of the engine itself."""
+
+    warnings: Annotated[int, msgspec.Meta(ge=1)] = 3
+    count_marks: bool = False
+
+
+class Strikes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What findings with the effect `increment_strike` lead to, from a certain number on; each is forgotten in time."""
+
+    per: Literal["run", "agent", "tenant"] = "run"
+    decay_s: Annotated[float, msgspec.Meta(gt=0, le=10**8)] = 86_400.0
+    escalate_at: Annotated[int, msgspec.Meta(ge=1, le=1_000)] | None = 3
+    quarantine_at: Annotated[int, msgspec.Meta(ge=1, le=1_000)] | None = 5
+    quarantine_s: Annotated[float, msgspec.Meta(gt=0, le=432_000)] = 300.0
