@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from stanchion.kernel.actions import Action, RiskName
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.shown import brief
-from stanchion.runtime.calling.bypass_methods import AsksForBypass
-from stanchion.runtime.calling.call_methods import Calling, P, R
+from stanchion.runtime.calling.call_methods import AsksForBypass, Calling, P, R
 from stanchion.runtime.calling.clients import client
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.run_end import close

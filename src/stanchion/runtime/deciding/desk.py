@@ -18,7 +18,6 @@ from stanchion.kernel.findings import Finding
 from stanchion.kernel.gates import Ending
 from stanchion.kernel.late import late_finding
 from stanchion.kernel.lookups import Lookup
-from stanchion.kernel.shown import visible
 from stanchion.kernel.sizes import CEILING, exceeds, refused_unread
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Settle, Stake
@@ -27,6 +26,7 @@ from stanchion.locks import Lock
 from stanchion.runtime.answers.lookups import Answering
 from stanchion.runtime.deciding.announcement import Beginning, counts
 from stanchion.runtime.deciding.hosts import plans_of, streamed
+from stanchion.runtime.deciding.notices import MAX_NOTICES, MAX_OPEN, Notices
 from stanchion.runtime.deciding.partial import PartialResults
 from stanchion.runtime.deciding.start import Allowed
 from stanchion.runtime.deciding.terms import paused
@@ -42,10 +42,6 @@ if TYPE_CHECKING:
     from stanchion.runtime.deciding.refused_actions import RefusedActions
     from stanchion.runtime.deciding.trouble import Trouble
 
-MAX_OPEN: Final = 10_000
-"""How many judged calls a run remembers until their results are reported; the oldest is forgotten first."""
-MAX_NOTICES: Final = 100
-"""How many notices wait for the agent; the oldest is forgotten first."""
 
 USED_UP: Final = frozenset(
     {"steps.exceeded", "budget.exceeded", "time.exceeded", "kernel.exhausted", "kernel.deadline"}
@@ -53,7 +49,7 @@ USED_UP: Final = frozenset(
 """Codes that say that a run has used up what it had: what it has produced until then comes with the refusal."""
 
 
-class Desk:
+class Desk(Notices):
     """What one run has in hand. Safe to use from several threads; nothing in it grows with the run's length."""
 
     def __init__(
@@ -86,8 +82,6 @@ class Desk:
         self._charges = Stage.CHARGE in shield.policy.stages
         self.measures = bounded(shield.policy.measures, info.allotment)
         self._late: deque[Finding] = deque(maxlen=MAX_NOTICES)
-        self._notices: deque[str] = deque(maxlen=MAX_NOTICES)
-        self._notes: OrderedDict[str, tuple[str, ...]] = OrderedDict()
         self._tickets: OrderedDict[str, str] = OrderedDict()
         self._open: OrderedDict[str, Open] = OrderedDict()
         self._streaming: set[str] = set()
@@ -324,26 +318,6 @@ class Desk:
             call = next(match, "")
         self._streaming.discard(call)
         return call, self._open.pop(call, None)
-
-    def notice(self, event: Event, finding: Finding) -> None:
-        """Keep a warning: for the agent, and for the record of what comes of the call."""
-        self.tell(f"{finding.message}; {finding.advice}" if finding.advice else finding.message)
-        if event.stage is Stage.TOOL_CALL:
-            if len(self._notes) >= MAX_OPEN:
-                self._notes.popitem(last=False)
-            self._notes[event.id] = (*self._notes.get(event.id, ()), finding.message)
-
-    def tell(self, words: str) -> None:
-        """Keep words for the agent."""
-        self._notices.append(visible(words, lines=True))
-
-    def take_notices(self) -> tuple[str, ...]:
-        """The words kept for the agent since the last call."""
-        return tuple([self._notices.popleft() for _ in range(len(self._notices))])
-
-    def take_notes(self, call: str) -> tuple[str, ...]:
-        """The warnings that a call's outcome is annotated with."""
-        return self._notes.pop(call, ()) if self._notes else ()
 
     def owed(self, moment: Moment, decision: Decision) -> None:
         """Keep late answers that a decision could not enter (the store was lost, a gate was closed) for the next."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from stanchion.runtime.calling.bypass_methods import AsksForBypass
+from stanchion.runtime.calling.call_methods import AsksForBypass
 from stanchion.runtime.deciding.twins import twins
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.remote.messages import AskBypass, Escalate
