@@ -61,6 +61,7 @@ class Desk(Notices):
         above: Desk | None = None,
         can: tuple[Action, ...] = EVERY_ACTION,
     ) -> None:
+        super().__init__()
         self.shield, self.above = shield, above
         self.store = shield.anchored
         self.turns = shield.turns
