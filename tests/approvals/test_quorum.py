@@ -10,7 +10,7 @@ import pytest
 from stanchion import Refused, Shield
 from stanchion.approvals import State, Ticket
 from stanchion.approvals.answerers import Signer
-from stanchion.approvals.errors import AnswerRefused, TicketClosed
+from stanchion.approvals.errors import AnswerRefused, TicketClosed, TicketError
 from stanchion.approvals.operators import Operator
 from stanchion.approvals.ticket import wish_of
 from stanchion.stores.memory import MemoryStore
@@ -18,6 +18,7 @@ from stanchion.testing import FakeClock, shield_for
 from stanchion.testing.operators import operator
 from stanchion.views.tickets import ticket_view
 from tests.approvals.asking import Paid, policy
+from tests.approvals.bypassing import WHY, Deeds, policy as bypassable, refused
 from tests.approvals.test_taken_back import asks, put
 
 ANN, KNOWN_ANN = operator("ann")
@@ -168,3 +169,31 @@ def test_those_who_have_said_yes_are_shown() -> None:
     shield, paid, _ = critical(KNOWN_ANN, KNOWN_BOB)
     view = ticket_view(shield.approve(asks(shield, paid), by=ANN))
     assert view.said_yes == ("ann",)
+
+
+def test_a_bypass_of_what_is_critical_takes_two_people_as_well() -> None:
+    deeds = Deeds()
+    said = {**bypassable(), "tools": {"pay": {"risk": "critical"}}}
+    shield = shield_for(said, clock=FakeClock(), operators=(KNOWN_ANN, KNOWN_BOB))
+    run = shield.run("bot")
+    refused(run, deeds.pay, 5)
+    ticket = run.request_bypass("first", WHY).ticket
+    assert shield.approve(ticket, by=ANN).state is State.OPEN
+    refused(run, deeds.pay, 5)
+    with pytest.raises(AnswerRefused, match="has said yes to ticket"):
+        shield.approve(ticket, by=ANN)
+    assert shield.approve(ticket, by=BOB).state is State.APPROVED
+    run.call(deeds.pay, 5)
+    refused(run, deeds.pay, 5)
+    assert deeds.done == [("pay", 5)]
+
+
+def test_a_bypass_goes_ahead_as_it_was_asked_for_and_cannot_be_changed() -> None:
+    deeds = Deeds()
+    shield = shield_for(bypassable(), clock=FakeClock())
+    run = shield.run("bot")
+    refused(run, deeds.pay, 5)
+    ticket = run.request_bypass("first", WHY).ticket
+    with pytest.raises(TicketError, match="edits nothing"):
+        shield.approve(ticket, by="kim", edits={"amount": 4})
+    assert shield.ticket(ticket).state is State.OPEN
