@@ -219,7 +219,8 @@ def test_no_answer_within_the_deadline_refuses() -> None:
     ("place", "tool", "proceeds", "code"),
     [
         ({"deep": True}, "t", True, "kernel.lookup_late"),
-        ({"deep": True}, "door", False, "kernel.lookup_expired"),
+        ({"deep": True}, "door", False, "kernel.lookup_undecided"),
+        ({"deep": True}, "bomb", False, "kernel.lookup_expired"),
         ({"deep": True, "fail_open": True}, "door", True, "kernel.lookup_expired"),
         ({"fail_open": True}, "t", True, "kernel.lookup_expired"),
         ({"fail_open": True}, "bomb", False, "kernel.lookup_expired"),
@@ -247,7 +248,6 @@ def test_a_deep_guard_and_one_that_fails_open_may_be_late(
         (Finding(Action.RETRY, "own.late"), Action.WARN),
         (Finding(Action.QUEUE, "own.late"), Action.WARN),
         (Finding(Action.WARN, "own.late"), Action.WARN),
-        (7, Action.WARN),
     ],
     ids=lambda value: value.action.name if isinstance(value, Finding) else repr(value),
 )
@@ -268,7 +268,7 @@ def _after(action: Action) -> Action:
 
 
 @pytest.mark.parametrize(
-    "answer", [None, Finding(Action.ALLOW, "own.fine"), ValueError("too late to matter")], ids=repr
+    "answer", [None, Finding(Action.ALLOW, "own.fine"), ValueError("too late to matter"), 7], ids=repr
 )
 def test_a_late_answer_without_an_objection_changes_nothing(answer: Any) -> None:
     slow = Slow(answer, deep=True)

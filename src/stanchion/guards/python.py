@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Final
 
 import msgspec
 
+from stanchion.guards._routes import Waits, routed, wait_ms
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
@@ -15,6 +17,10 @@ from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
 
+ONE_EVENT: Final = frozenset({"id", "at", "run", "call"})
+"""What tells one event from another that says the same."""
+SHAPES: Final = "a python guard answers None, a text or a Finding"
+
 CODES: Final = declare({"python.refused": Words("{}")})
 
 
@@ -23,8 +29,8 @@ class PythonGuard(msgspec.Struct, frozen=True):
 
     The code gives None to pass, a text to refuse with that reason, or a Finding. It may block or be a coroutine:
     no answer within the deadline refuses, and the answer that comes later enters the run's next event. A `deep`
-    guard that is late lets calls of low and medium risk proceed. The code of an `isolated` guard works in a process of
-    its own, which is ended at the deadline.
+    guard is waited for by the risk of a call, and what it is late for goes ahead at low and medium risk. The code of an
+    `isolated` guard works in a process of its own, which is ended at the deadline.
     """
 
     name: ClassVar[str] = "python"
@@ -37,11 +43,46 @@ class PythonGuard(msgspec.Struct, frozen=True):
     deadline_ms: Annotated[int, msgspec.Meta(ge=0)] = 1_000
     deep: bool = False
     isolated: bool = False
+    waits: Waits | None = None
+    cache: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.deep and (self.waits is not None or self.cache):
+            option = "waits" if self.waits is not None else "cache"
+            raise ValueError(f"`{option}` is for deep guards: set `deep: true`, or leave it out")
+
+    @property
+    def rule_version(self) -> str | None:
+        """A deep guard's version: the code it calls."""
+        return f"{self.call};{self.cache}" if self.deep else None
+
+    def routed(self, waits: Mapping[str, int], /) -> PythonGuard:
+        """The same guard, which waits as the policy says where it does not say so itself."""
+        return msgspec.structs.replace(self, waits=routed(self.waits, waits)) if self.deep else self
+
+    def content(self, payload: Any, /) -> Any:
+        """All of an event but which one it is and when; nothing is kept unless that is asked for."""
+        if not self.cache:
+            return None
+        run = payload.run
+        told = {name: getattr(payload, name) for name in payload.__struct_fields__ if name not in ONE_EVENT}
+        return [str(payload.stage), told, run.agent, run.role, run.task]
+
+    def checked(self, value: Any, /) -> Any:
+        """An answer that is one."""
+        if value is None or isinstance(value, str | Finding):
+            return value
+        raise TypeError(SHAPES)
+
+    def cost(self, _value: Any, /) -> tuple[int, int]:
+        """Nothing that is known."""
+        return 0, 0
 
     def ask(self, reading: Reading[Event], /) -> Lookup:
         """The question is the event itself."""
         event = reading.event
-        return Lookup("", event, self.deadline_ms)
+        wait = wait_ms(event.risk, self.waits, self.deadline_ms) if self.deep else self.deadline_ms
+        return Lookup("", event, wait)
 
     def judge(self, _reading: Reading[Event], value: Any, /) -> Finding | None:
         """Read the answer of the user's code; an answer of any other shape is the guard's failure."""
@@ -51,7 +92,7 @@ class PythonGuard(msgspec.Struct, frozen=True):
             case str():
                 return Finding(Action.BLOCK, "python.refused", (value,))
             case _:
-                raise TypeError("a python guard answers None, a text or a Finding")
+                raise TypeError(SHAPES)
 
     def rises_with(self, _table: str, _key: str, _old: Any, /) -> bool:
         """Only its author knows."""

@@ -181,13 +181,24 @@ def judge_answers(
                 continue
             case Failed(error_name):
                 finding = broken(plan, pos, event, "kernel.lookup_failed", error_name)
-            case Expired():
-                if guard.deep and event.risk <= Risk.MEDIUM:
-                    finding = Finding(Action.ALLOW, "kernel.lookup_late", (name,))
-                else:
-                    finding = broken(plan, pos, event, "kernel.lookup_expired")
+            case Expired(waited_ms):
+                finding = _expired(plan, pos, event, guard, waited_ms)
+                if finding is None:
+                    continue
         cut = note(plan, pos, finding, found, cut)
     return found, cut
+
+
+def _expired(plan: Plan, pos: int, event: Event, guard: Any, waited_ms: int) -> Finding | None:
+    """What no answer in time amounts to. A deep guard's route goes by the risk: low and medium go ahead, and where
+    nobody was to wait at low risk nothing is said; high waits for a person; critical is refused, as with all others."""
+    placed = plan.guards[pos]
+    if guard.deep and event.risk <= Risk.MEDIUM:
+        silent = event.risk == Risk.LOW and waited_ms == 0
+        return None if silent else Finding(Action.ALLOW, "kernel.lookup_late", (placed.id,))
+    if guard.deep and event.risk == Risk.HIGH and not placed.fail_open:
+        return Finding(Action.ESCALATE, "kernel.lookup_undecided", (placed.id,))
+    return broken(plan, pos, event, "kernel.lookup_expired")
 
 
 def settle_known(

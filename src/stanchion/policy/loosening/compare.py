@@ -26,6 +26,7 @@ WHOLE: Final[dict[str, Stricter]] = {
     "escalation.wait_s": Direction.LOWER,
     "escalation.tickets_for_a_run": Direction.LOWER,
     "escalation.tickets_a_minute": Direction.LOWER,
+    "deep": Direction.SAME,
     "operators": Direction.SAME,
     "degrade": Direction.SAME,
 }

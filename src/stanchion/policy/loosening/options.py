@@ -175,7 +175,7 @@ OPTIONS: Final[dict[str, dict[str, Stricter]]] = {
         **dict.fromkeys(("test_tools", "lint_tools", "commit_tools", "code", "counter"), SAME),
     },
     "clamp": {**dict.fromkeys(("max_chars", "max_field"), LOWER), "keep": SAME},
-    "python": dict.fromkeys(("call", "deadline_ms", "deep", "isolated"), SAME),
+    "python": dict.fromkeys(("call", "deadline_ms", "deep", "isolated", "waits", "cache"), SAME),
     "rule": {
         **dict.fromkeys(("when", "check", "effects"), SAME),
         "action": ACTION,

@@ -14,6 +14,9 @@ from stanchion.runtime.answers.question import Lingering, Question
 if TYPE_CHECKING:
     from asyncio import Future
 
+    from stanchion.runtime.answers.deep import Entry, Inbox
+    from stanchion.runtime.answers.rule_costs import Payer
+
 Answerer = Callable[..., Any]
 Find = Callable[[str, str], Answerer | None]
 """Gives the code that answers for a guard of a policy, by the policy's hash and the guard's id."""
@@ -28,7 +31,18 @@ Keeps = Callable[[str, str], bool]
 class Answering:
     """Asks the code that is known for each guard; what it does not know fails closed."""
 
-    def __init__(self, find: Find, on_late: OnLate, recalls: Recalls, keeps: Keeps, pool: Pool) -> None:
+    def __init__(
+        self,
+        find: Find,
+        on_late: OnLate,
+        recalls: Recalls,
+        keeps: Keeps,
+        pool: Pool,
+        tenant: str = "",
+        payer: Payer | None = None,
+    ) -> None:
+        self._tenant, self._payer = tenant, payer
+        self._inbox: Inbox | None = None
         self._find = find
         self._on_late = on_late
         self._recalls = recalls
@@ -74,23 +88,51 @@ class Answering:
         answerer = self._find(policy, lookup.guard)
         if answerer is None:
             return Failed("NoAnswerer")
+        entry, known = self._entered(policy, lookup)
+        if known is not None:
+            return known
         lane = self._pool.lane(lookup.guard)
 
         def ended(question: Question) -> None:
             self._asked.discard(question)
             lane.leave(question)
 
+        beside = entry is not None and lookup.deadline_ms == 0
         question = Question(
             answerer,
             lookup.payload,
-            time.monotonic() + lookup.deadline_ms / 1000,
+            entry.until if entry is not None and beside else time.monotonic() + lookup.deadline_ms / 1000,
             self._keeps(policy, lookup.guard),
             threading.Event() if lane.takes_stop(answerer) else None,
             lambda value: self._on_late(policy, lookup, value),
             ended,
+            entry,
+            beside,
         )
+        if entry is not None:
+            entry.one = question
         self._open().add(question)
-        return question if lane.enter(question) else question.expire()
+        worth = lane.enter(question)
+        return question if worth and not beside else question.expire()
+
+    def _entered(self, policy: str, lookup: Lookup) -> tuple[Entry | None, Answer | None]:
+        """Enter a deep rule's question: its account, and its answer where that is known or it is not to be asked."""
+        rule = self._pool.rule(policy, lookup.guard)
+        if rule is None:
+            return None, None
+        if self._inbox is None:
+            self._inbox = rule.inbox()
+        entered = rule.enter(self._tenant, lookup.payload, self._inbox, self._charge)
+        if entered is None:
+            return None, Expired(lookup.deadline_ms)
+        return (None, entered) if isinstance(entered, Answered) else (entered, None)
+
+    def _charge(self, tokens: int, cost_microusd: int) -> None:
+        """Have the run pay for an answer."""
+        if self._payer is not None:
+            from stanchion.runtime.answers.rule_costs import owe_cost
+
+            owe_cost(self._payer, tokens, cost_microusd)
 
     async def _ask_in_loop(self, policy: str, lookup: Lookup) -> Answer:
         import inspect
@@ -105,28 +147,34 @@ class Answering:
         """Ask async code in a task of this loop. One that is late may still answer, for the run's next event."""
         import asyncio
 
+        entry, known = self._entered(policy, lookup)
+        if known is not None:
+            return known
         lane = self._pool.lane(lookup.guard)
         stop = threading.Event() if lane.takes_stop(answerer) else None
         task = asyncio.ensure_future(answerer(lookup.payload, **({} if stop is None else {"stop": stop})))
-        one = Lingering(task, asyncio.get_running_loop())
+        one = Lingering(task, asyncio.get_running_loop(), entry)
         self._open().add(one)
-        try:
-            done, _ = await asyncio.wait({task}, timeout=lookup.deadline_ms / 1000)
-        except BaseException:
-            task.cancel()
-            self._asked.discard(one)
-            raise
-        finally:
-            if stop is not None:
-                stop.set()
-        if done:
-            self._asked.discard(one)
-            return _answer_of(task)
+        if entry is None or lookup.deadline_ms:
+            try:
+                await asyncio.wait({task}, timeout=lookup.deadline_ms / 1000)
+            except BaseException:
+                task.cancel()
+                self._asked.discard(one)
+                one.over(None)
+                raise
+            finally:
+                if stop is not None and entry is None:
+                    stop.set()
+            if task.done():
+                self._asked.discard(one)
+                return one.over(_answer_of(task))
+            one.expired()
 
         def late(ended: Future[Any]) -> None:
             lane.gone(ended)
             self._asked.discard(one)
-            answer = _answer_of(ended)
+            answer = one.over(_answer_of(ended))
             if isinstance(answer, Answered):
                 self._on_late(policy, lookup, answer.value)
 

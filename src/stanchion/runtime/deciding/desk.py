@@ -99,7 +99,7 @@ class Desk:
         """What the run's host can carry out."""
         self.ended: Ending | None = None
         late = self._answered_late, self._recalled, shield.heard_late
-        self.answering = Answering(shield.answerer, *late, shield.answers)
+        self.answering = Answering(shield.answerer, *late, shield.answers, info.tenant, self)
         self.provenance: Provenance | None = None if above is None else above.remembers()
         """Where the values of this run and of those above it come from, once a guard wants to know."""
         self._prefix = f"{info.id}.{nonce}."
