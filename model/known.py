@@ -275,9 +275,7 @@ class Sitting:
                 return None if finding is None else self.entered(pos, finding)
             case Failed(error_name):
                 return self._broken(pos, "kernel.lookup_failed", error_name)
-            case Expired(waited_ms):
-                if placed.guard.deep and event.risk is Risk.LOW and waited_ms == 0:
-                    return None
+            case Expired():
                 if placed.guard.deep and event.risk in (Risk.LOW, Risk.MEDIUM):
                     return self.entered(pos, Finding(Action.ALLOW, "kernel.lookup_late", (placed.id,)))
                 if placed.guard.deep and event.risk is Risk.HIGH and not placed.fail_open:

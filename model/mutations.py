@@ -116,7 +116,6 @@ FAILING: Final = (
     ),
     _M("store loss opens for one guard", WITHOUT, "and all(placed.fail_open", "and any(placed.fail_open"),
     _M("late deep guard lets high risk go", JUDGING, "guard.deep and event.risk <= Risk.MEDIUM", "guard.deep"),
-    _M("a guard that nobody waits for is told of", JUDGING, "return None if silent else Finding", "return Finding"),
     _M(
         "late deep guard refuses high risk",
         JUDGING,

@@ -96,7 +96,7 @@ def _answers(case: Case, drawn: random.Random) -> dict[str, Answer]:
             if kind < 0.7:
                 answers[name] = Answered(drawn.randint(0, 2))
             else:
-                answers[name] = Expired(drawn.choice((0, 50))) if kind < 0.85 else Failed("TimeoutError")
+                answers[name] = Expired(50) if kind < 0.85 else Failed("TimeoutError")
     return answers
 
 

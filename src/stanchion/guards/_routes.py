@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 
 from stanchion.kernel.actions import Risk, RiskName
+from stanchion.kernel.lookups import Lookup
 
 Wait = Annotated[int, msgspec.Meta(ge=0, le=60_000)]
 Waits = dict[RiskName, Wait]
 """Milliseconds by risk."""
 
-USUAL: Final[Mapping[str, int]] = {"low": 0, "medium": 100, "high": 200, "critical": 200}
+USUAL: Final[Mapping[RiskName, int]] = {"low": 0, "medium": 100, "high": 200, "critical": 200}
 """How long a call waits where nobody says otherwise."""
 
-NAMES: Final = {risk: risk.name.lower() for risk in Risk}
+NAMES: Final[dict[Risk, RiskName]] = {
+    Risk.LOW: "low",
+    Risk.MEDIUM: "medium",
+    Risk.HIGH: "high",
+    Risk.CRITICAL: "critical",
+}
 
 
-def wait_ms(risk: Risk, waits: Mapping[RiskName, int] | None, deadline_ms: int) -> int:
-    """How many milliseconds a call of that risk waits; never longer than the deadline."""
+def lookup(payload: Any, risk: Risk, waits: Mapping[RiskName, int] | None, deadline_ms: int) -> Lookup:
+    """A deep rule's question about something of that risk: waited for by the risk, and never longer than the deadline.
+    At low risk one that is not waited for is asked beside the call."""
     name = NAMES[risk]
-    given = USUAL[name] if waits is None else waits.get(name, USUAL[name])  # type: ignore[call-overload] # it is one
-    return min(deadline_ms, int(given))
+    wait = USUAL[name] if waits is None else waits.get(name, USUAL[name])
+    wait = wait if wait < deadline_ms else deadline_ms
+    return Lookup("", payload, wait, 0, wait == 0 and risk == Risk.LOW)
 
 
 def routed(own: Mapping[RiskName, int] | None, usual: Mapping[str, int]) -> dict[RiskName, int]:

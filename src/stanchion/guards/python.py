@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Final
 
 import msgspec
 
-from stanchion.guards._routes import Waits, routed, wait_ms
+from stanchion.guards._routes import Waits, lookup, routed
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
@@ -81,8 +81,11 @@ class PythonGuard(msgspec.Struct, frozen=True):
     def ask(self, reading: Reading[Event], /) -> Lookup:
         """The question is the event itself."""
         event = reading.event
-        wait = wait_ms(event.risk, self.waits, self.deadline_ms) if self.deep else self.deadline_ms
-        return Lookup("", event, wait)
+        return (
+            lookup(event, event.risk, self.waits, self.deadline_ms)
+            if self.deep
+            else Lookup("", event, self.deadline_ms)
+        )
 
     def judge(self, _reading: Reading[Event], value: Any, /) -> Finding | None:
         """Read the answer of the user's code; an answer of any other shape is the guard's failure."""

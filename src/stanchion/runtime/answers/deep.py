@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Callable, Iterable
+from itertools import count
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from stanchion.kernel.lookups import Answer, Answered, Failed
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 OnCost = Callable[[int, int], None]
 """Told the tokens and the millionths of a dollar that an answer has cost."""
 
+OUTCOMES: Final = ("asked", "kept", "answered", "failed", "late", "dropped", "full", "resting")
+"""What can become of a question; the last two were not asked."""
+FOREVER: Final = float("inf")
 POLICIES: Final = 16
 """How many policies are remembered, so that a decision under way finds the rules of the one it began with."""
 
@@ -128,11 +132,13 @@ class Rule:
     def __init__(self, name: str, guard: DeepRule, terms: Terms, rules: DeepRules) -> None:
         self.guard, self.kept, self.terms = guard, rules.kept, terms
         clock = rules.clock
-        self._count = rules.count
         self.breaker = Breaker(terms.rest_after, terms.rest_s, clock)
         self._name, self._version, self._clock = name, str(guard.rule_version), clock
+        self._counts = rules.counters(name)
         self._lock = Lock()
         self._asked: dict[Entry, None] = {}
+        self._due = FOREVER
+        """When it is to be looked whether a time box is over; none is before."""
 
     def enter(self, tenant: str, payload: Any, inbox: Inbox, on_cost: OnCost) -> Entry | Answered | None:
         """Enter a question. Gives the answer where it is known; `None` where it is not asked, so that it is late.
@@ -157,6 +163,7 @@ class Rule:
         entry = Entry(self, inbox, key, self._clock() + self.terms.time_box_s, on_cost)
         with self._lock:
             self._asked[entry] = None
+            self._due = min(self._due, entry.until)
         return entry
 
     @staticmethod
@@ -171,13 +178,14 @@ class Rule:
 
     def tally(self, what: str) -> None:
         """Count what became of a question."""
-        self._count(self._name, what)
+        next(self._counts[what])
 
     def _sweep(self) -> None:
         """Have questions stop whose time box is over, oldest first."""
-        while self._asked:
+        while self._clock() >= self._due:
             with self._lock:
                 first = next(iter(self._asked), None)
+                self._due = FOREVER if first is None else first.until
                 if first is None or first.until > self._clock():
                     return
                 del self._asked[first]
@@ -190,8 +198,7 @@ class DeepRules:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock
         self.kept = KeptAnswers(0)
-        self._lock = Lock()
-        self._counts: Counter[tuple[str, str]] = Counter()
+        self._counters: dict[str, dict[str, count[int]]] = {}
         self._rules: dict[tuple[str, str, Terms], Rule] = {}
         self._known: OrderedDict[str, dict[str, Rule]] = OrderedDict()
 
@@ -216,12 +223,15 @@ class DeepRules:
         known = self._known.get(policy)
         return None if known is None else known.get(guard)
 
-    def count(self, rule: str, outcome: str) -> None:
-        """Count what became of a question."""
-        with self._lock:
-            self._counts[rule, outcome] += 1
+    def counters(self, rule: str) -> dict[str, count[int]]:
+        """What counts the questions to a rule, by what became of them; the same for each of its versions."""
+        return self._counters.setdefault(rule, {outcome: count() for outcome in OUTCOMES})
 
     def counted(self) -> dict[tuple[str, str], int]:
         """How many questions came to what, by rule and outcome."""
-        with self._lock:
-            return dict(self._counts)
+        found = {
+            (rule, outcome): int(repr(counter)[6:-1])
+            for rule, counters in list(self._counters.items())
+            for outcome, counter in counters.items()
+        }
+        return {key: number for key, number in found.items() if number}

@@ -14,7 +14,7 @@ from stanchion.runtime.answers.question import Lingering, Question
 if TYPE_CHECKING:
     from asyncio import Future
 
-    from stanchion.runtime.answers.deep import Entry, Inbox
+    from stanchion.runtime.answers.deep import Entry, Inbox, Rule
     from stanchion.runtime.answers.rule_costs import Payer
 
 Answerer = Callable[..., Any]
@@ -43,6 +43,7 @@ class Answering:
     ) -> None:
         self._tenant, self._payer = tenant, payer
         self._inbox: Inbox | None = None
+        self._rules: dict[str, tuple[str, Rule | None]] = {}
         self._find = find
         self._on_late = on_late
         self._recalls = recalls
@@ -53,8 +54,9 @@ class Answering:
 
     def answer(self, ask: Ask) -> tuple[Answer, ...]:
         """All answers, asked side by side, each an answer or its expiry."""
-        if len(ask.lookups) == 1 and type(ask.lookups[0].payload) is Recall:
-            return (self._recalled(ask.lookups[0].payload),)
+        if len(ask.lookups) == 1:
+            put = self._put(ask.policy, ask.lookups[0])
+            return (_or_expired(put.wait() if isinstance(put, Question) else put, ask.lookups[0]),)
         asked = [(lookup, self._put(ask.policy, lookup)) for lookup in ask.lookups]
         return tuple([_or_expired(one.wait() if isinstance(one, Question) else one, lookup) for lookup, one in asked])
 
@@ -85,19 +87,21 @@ class Answering:
         """Put a lookup to the pool; an answer where it is known at once, `None` where nobody would be in time."""
         if type(lookup.payload) is Recall:
             return self._recalled(lookup.payload)
-        answerer = self._find(policy, lookup.guard)
-        if answerer is None:
-            return Failed("NoAnswerer")
         entry, known = self._entered(policy, lookup)
         if known is not None:
             return known
+        answerer = self._find(policy, lookup.guard)
+        if answerer is None:
+            if entry is not None:
+                entry.answered(None)
+            return Failed("NoAnswerer")
         lane = self._pool.lane(lookup.guard)
 
         def ended(question: Question) -> None:
             self._asked.discard(question)
             lane.leave(question)
 
-        beside = entry is not None and lookup.deadline_ms == 0
+        beside = lookup.beside
         question = Question(
             answerer,
             lookup.payload,
@@ -117,7 +121,10 @@ class Answering:
 
     def _entered(self, policy: str, lookup: Lookup) -> tuple[Entry | None, Answer | None]:
         """Enter a deep rule's question: its account, and its answer where that is known or it is not to be asked."""
-        rule = self._pool.rule(policy, lookup.guard)
+        known = self._rules.get(lookup.guard)
+        if known is None or known[0] != policy:
+            known = self._rules[lookup.guard] = (policy, self._pool.rule(policy, lookup.guard))
+        rule = known[1]
         if rule is None:
             return None, None
         if self._inbox is None:
@@ -155,7 +162,7 @@ class Answering:
         task = asyncio.ensure_future(answerer(lookup.payload, **({} if stop is None else {"stop": stop})))
         one = Lingering(task, asyncio.get_running_loop(), entry)
         self._open().add(one)
-        if entry is None or lookup.deadline_ms:
+        if not lookup.beside:
             try:
                 await asyncio.wait({task}, timeout=lookup.deadline_ms / 1000)
             except BaseException:
