@@ -30,7 +30,7 @@ def lookup(payload: Any, risk: Risk, waits: Mapping[RiskName, int] | None, deadl
     At low risk one that is not waited for is asked beside the call."""
     name = NAMES[risk]
     wait = USUAL[name] if waits is None else waits.get(name, USUAL[name])
-    wait = wait if wait < deadline_ms else deadline_ms
+    wait = min(deadline_ms, wait)
     return Lookup("", payload, wait, 0, wait == 0 and risk == Risk.LOW)
 
 

@@ -195,11 +195,13 @@ class Question:
         with self._lock:
             self._answer = answer
             listener, wake = self._listener, self._wake
-        self._leave(answer)
-        if listener is Listener.WAITS:
-            wake()
-        elif listener is Listener.LATER and isinstance(answer, Answered):
-            self._heard(answer.value)
+        try:
+            if listener is Listener.LATER and isinstance(answer, Answered):
+                self._heard(answer.value)
+        finally:
+            self._leave(answer)
+            if listener is Listener.WAITS:
+                wake()
 
 
 class Lingering:
