@@ -117,7 +117,9 @@ class Answering:
             entry.one = question
         self._open().add(question)
         worth = lane.enter(question)
-        return question if worth and not beside else question.expire()
+        if beside:  # however soon it answers: whether a call hears of it does not depend on who is faster
+            return None
+        return question if worth else question.expire()
 
     def _entered(self, policy: str, lookup: Lookup) -> tuple[Entry | None, Answer | None]:
         """Enter a deep rule's question: its account, and its answer where that is known or it is not to be asked."""
