@@ -9,6 +9,10 @@ WAITS: Final = (
     "longer than `deadline_ms`. If absent, as the policy's `deep` says."
 )
 
+REQUIRED: Final = (
+    "If `true`, the answer must come: every call waits for it, up to `deadline_ms`, and is refused without it."
+)
+
 ASKING: Final[dict[str, str]] = {
     "python.call": "The code that judges, as `module:name`: a function or an object, not a class; imported when the "
     "policy loads.",
@@ -19,5 +23,17 @@ ASKING: Final[dict[str, str]] = {
     "python.waits": WAITS,
     "python.cache": "If `true`, the answer to an event is used again for one that says the same, for the same agent "
     "and task.",
+    "llm_judge.rule": "The rule that the model judges by, in plain words.",
+    "llm_judge.model": "The model, by the name that the endpoint knows it under.",
+    "llm_judge.endpoint": "The URL of an OpenAI-compatible API; `chat/completions` is added to it.",
+    "llm_judge.key_env": "The environment variable that has the key; it is read when the model is asked.",
+    "llm_judge.deadline_ms": "How many milliseconds the model may take.",
+    "llm_judge.waits": WAITS,
+    "llm_judge.required": REQUIRED,
+    "llm_judge.action": "The action for the verdict `refuse`.",
+    "llm_judge.unsure": "The action for the verdict `unsure`, which is also the verdict on what is too long.",
+    "llm_judge.max_chars": "How many characters of an event are sent; one with more is not sent, and is `unsure`.",
+    "llm_judge.input_usd_per_mtok": "US dollars per million prompt tokens; if absent, the shipped price table.",
+    "llm_judge.output_usd_per_mtok": "US dollars per million reply tokens; if absent, the shipped price table.",
 }
 """Options by the name of their guard."""

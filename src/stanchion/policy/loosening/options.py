@@ -176,6 +176,12 @@ OPTIONS: Final[dict[str, dict[str, Stricter]]] = {
     },
     "clamp": {**dict.fromkeys(("max_chars", "max_field"), LOWER), "keep": SAME},
     "python": dict.fromkeys(("call", "deadline_ms", "deep", "isolated", "waits", "cache"), SAME),
+    "llm_judge": {
+        **dict.fromkeys(("rule", "model", "endpoint", "key_env", "deadline_ms", "waits", "max_chars"), SAME),
+        "required": ON,
+        **dict.fromkeys(("action", "unsure"), ACTION),
+        **dict.fromkeys(("input_usd_per_mtok", "output_usd_per_mtok"), HIGHER),
+    },
     "rule": {
         **dict.fromkeys(("when", "check", "effects"), SAME),
         "action": ACTION,
