@@ -182,6 +182,13 @@ OPTIONS: Final[dict[str, dict[str, Stricter]]] = {
         **dict.fromkeys(("action", "unsure"), ACTION),
         **dict.fromkeys(("input_usd_per_mtok", "output_usd_per_mtok"), HIGHER),
     },
+    "scope_classifier": {
+        **dict.fromkeys(("about", "deadline_ms", "waits"), SAME),
+        "covered": HIGHER,
+        **dict.fromkeys(("task_words", "action_words"), LOWER),
+        "action": ACTION,
+        "required": ON,
+    },
     "rule": {
         **dict.fromkeys(("when", "check", "effects"), SAME),
         "action": ACTION,
