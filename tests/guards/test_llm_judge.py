@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from stanchion import Action, Shield
+from stanchion.kernel.lookups import Answered
 from stanchion.testing import shield_for
 from tests.guards.fake_judge import FakeJudge
 from tests.runtime.test_pool import until
@@ -30,7 +31,7 @@ def judge(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeJudge]:
 def shielded(judge: FakeJudge, *more: dict[str, Any], **options: Any) -> Shield:
     """A shield with the judge."""
     waits = dict.fromkeys(("medium", "high", "critical"), 30_000)
-    entry = {"use": "llm_judge", "rule": RULE, "model": "house-model", "endpoint": judge.endpoint}
+    entry: dict[str, Any] = {"use": "llm_judge", "rule": RULE, "model": "house-model", "endpoint": judge.endpoint}
     entry |= {"key_env": "JUDGE_KEY", "deadline_ms": 30_000, "waits": waits, **options}
     return shield_for({"name": "judged", "tools": RISKS, "guards": [entry, *more]})
 
@@ -143,8 +144,7 @@ def test_what_it_takes_is_charged_to_the_run(judge: FakeJudge) -> None:
     with shielded(judge, budget, input_usd_per_mtok=1, output_usd_per_mtok=10) as shield:
         run = shield.run("a")
         said = [run.check("critical", {"number": number}) for number in range(4)]
-        assert said[0].inputs.answers[0][1].value == {
-            "verdict": "allow", "reason": "fine", "tokens": 1_000, "cost_microusd": 1_900,
-        }  # fmt: skip
+        told = {"verdict": "allow", "reason": "fine", "tokens": 1_000, "cost_microusd": 1_900}
+        assert said[0].inputs.answers == (("llm-judge", Answered(told)),)
         assert [decision.proceeds for decision in said] == [True, True, True, False]
         assert said[3].code == "budget.exceeded"

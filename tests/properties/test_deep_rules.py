@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from functools import partial
 from typing import Any, Final
 
 from hypothesis import given, settings, strategies as st
@@ -98,7 +99,11 @@ class Story:
             before = answered(shield, rule.id)
             rule.gates[at].set()
             asked = shield.answers.counted().get((rule.id, "asked"), 0)
-            until(lambda rule=rule, before=before, asked=asked: answered(shield, rule.id) > before or asked <= before)
+            until(partial(_is_over, shield, rule.id, before, asked))
+
+
+def _is_over(shield: Shield, rule: str, before: int, asked: int) -> bool:
+    return answered(shield, rule) > before or asked <= before
 
 
 def answered(shield: Shield, rule: str) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -61,6 +62,13 @@ def counts(shield: Shield) -> dict[str, int]:
     return {outcome: number for (_, outcome), number in shield.answers.counted().items()}
 
 
+def guard_of(shield: Shield, name: str) -> Any:
+    """A guard of the policy in force."""
+    placed = shield.policy.placed(name)
+    assert placed is not None
+    return placed.guard
+
+
 SHORT = {"critical_wait_ms": 1, "high_wait_ms": 1, "medium_wait_ms": 1}
 
 
@@ -83,14 +91,13 @@ def test_what_a_late_rule_amounts_to_goes_by_risk(hung: Code, risk: str, action:
 
 def test_the_documented_waits_are_the_usual_ones() -> None:
     with shielded(Code()) as shield:
-        guard = shield.policy.placed("rule").guard
-        assert guard.waits == {"low": 0, "medium": 100, "high": 200, "critical": 200}
+        assert guard_of(shield, "rule").waits == {"low": 0, "medium": 100, "high": 200, "critical": 200}
 
 
 def test_a_rule_has_waits_of_its_own_over_those_of_the_policy() -> None:
     rule = {"use": "python", "id": "r", "call": "tests.guards.house_rules:no_force", "deep": True, "waits": {"high": 7}}
     shield = shield_for({"name": "own", "deep": {"high_wait_ms": 300, "low_wait_ms": 9}, "guards": [rule]})
-    assert shield.policy.placed("r").guard.waits == {"low": 9, "medium": 100, "high": 7, "critical": 200}
+    assert guard_of(shield, "r").waits == {"low": 9, "medium": 100, "high": 7, "critical": 200}
 
 
 @pytest.mark.parametrize("given", [{"waits": {"high": 7}}, {"cache": True}], ids=str)
@@ -122,12 +129,17 @@ def test_a_run_has_so_many_open_questions_and_no_more(hung: Code) -> None:
         assert counts(shield)["asked"] == 4
 
 
+def has_answered(shield: Shield, number: int) -> bool:
+    """Whether the rule has answered so often."""
+    return counts(shield)["answered"] == number
+
+
 def test_a_place_in_the_inbox_is_free_again_after_the_answer() -> None:
     with shielded(Code(), questions_for_a_run=1) as shield:
         run = shield.run("a")
         for number in range(1, 6):
             assert run.check("critical", {}).proceeds
-            until(lambda number=number: counts(shield)["answered"] == number)
+            until(partial(has_answered, shield, number))
         assert "full" not in counts(shield)
 
 
@@ -285,7 +297,7 @@ def test_answers_are_kept_by_tenant_rule_version_and_content() -> None:
 
 def test_kept_answers_are_bounded_and_the_least_used_makes_way() -> None:
     kept = KeptAnswers(2)
-    keys = [key_of("t", "r", "1", number) for number in range(3)]
+    keys = [key for number in range(3) if (key := key_of("t", "r", "1", number)) is not None]
     for key in keys[:2]:
         kept.put(key, Answered(1))
     kept.get(keys[0])

@@ -170,7 +170,7 @@ class Answering:
             except BaseException:
                 task.cancel()
                 self._asked.discard(one)
-                one.over(None)
+                one.dropped()
                 raise
             finally:
                 if stop is not None and entry is None:

@@ -217,7 +217,12 @@ class Lingering:
         if self._account is not None:
             self._account.expired()
 
-    def over(self, answer: Answer | None) -> Answer | None:
+    def dropped(self) -> None:
+        """Nobody wants its answer any more."""
+        if self._account is not None:
+            self._account.answered(None)
+
+    def over(self, answer: Answer) -> Answer:
         """The answer as it counts, and told to whoever keeps account of it."""
         if self._account is None:
             return answer
