@@ -35,8 +35,8 @@ ASKING: Final[dict[str, str]] = {
     "llm_judge.max_chars": "How many characters of an event are sent; one with more is not sent, and is `unsure`.",
     "llm_judge.input_usd_per_mtok": "US dollars per million prompt tokens; if absent, the shipped price table.",
     "llm_judge.output_usd_per_mtok": "US dollars per million reply tokens; if absent, the shipped price table.",
-    "scope_classifier.about": "What tasks are about, by the task's name or a glob; for others the run's `task` is "
-    "the text itself.",
+    "scope_classifier.about": "What tasks are about, by the task's name or a glob. If absent, and for other tasks, "
+    "the run's `task` itself.",
     "scope_classifier.covered": "An action is told of if the task covers a smaller share than this of its words.",
     "scope_classifier.task_words": "A task with fewer telling words says too little to compare anything with.",
     "scope_classifier.action_words": "An action with fewer telling words says too little to be compared.",
@@ -44,5 +44,11 @@ ASKING: Final[dict[str, str]] = {
     "scope_classifier.deadline_ms": "How many milliseconds the answer may take.",
     "scope_classifier.waits": WAITS,
     "scope_classifier.required": REQUIRED,
+    "injection_classifier.at_least": "The chance from which on a text is told of.",
+    "injection_classifier.action": "The action for content with such a text.",
+    "injection_classifier.trusted": "If `true`, results of trusted tools are checked too.",
+    "injection_classifier.deadline_ms": "How many milliseconds the answer may take.",
+    "injection_classifier.waits": WAITS,
+    "injection_classifier.required": REQUIRED,
 }
 """Options by the name of their guard."""

@@ -189,6 +189,12 @@ OPTIONS: Final[dict[str, dict[str, Stricter]]] = {
         "action": ACTION,
         "required": ON,
     },
+    "injection_classifier": {
+        **dict.fromkeys(("deadline_ms", "waits"), SAME),
+        "at_least": LOWER,
+        "action": ACTION,
+        **dict.fromkeys(("trusted", "required"), ON),
+    },
     "rule": {
         **dict.fromkeys(("when", "check", "effects"), SAME),
         "action": ACTION,
