@@ -107,6 +107,12 @@ def test_what_only_deep_guards_have_is_refused_for_others(given: dict[str, Any])
         shield_for({"name": "own", "guards": [rule]})
 
 
+def test_a_wait_for_what_is_no_risk_is_an_error() -> None:
+    rule = {"use": "scope_classifier", "waits": {"hgih": 7}}
+    with pytest.raises(ValueError, match="`waits` has `hgih`, which is no risk"):
+        shield_for({"name": "own", "guards": [rule]})
+
+
 def test_what_a_low_risk_call_did_not_wait_for_enters_the_next_event() -> None:
     code = Code("that was bad", hangs=True)
     with shielded(code) as shield:
@@ -293,6 +299,28 @@ def test_answers_are_kept_by_tenant_rule_version_and_content() -> None:
     assert paid == [(5, 7)]
     asked_anew = [("p", "r", "t", ["y"]), ("p", "r", "u", ["x"]), ("p", "other", "t", ["x"]), ("q", "r", "t", ["x"])]
     assert not [one for one in asked_anew if isinstance(ask(*one), Answered)]
+
+
+class Broken(Plain):
+    """A rule that cannot even say what its answers depend on, or what they cost."""
+
+    def content(self, payload: Any) -> Any:
+        raise RuntimeError
+
+    def cost(self, value: Any) -> tuple[int, int]:
+        raise RuntimeError
+
+
+def test_a_rule_that_breaks_the_contract_keeps_nobody_waiting(caplog: pytest.LogCaptureFixture) -> None:
+    rules, inbox = DeepRules(Clock()), Inbox()
+    rules.enter("p", [("r", Broken())], Terms(questions_for_a_run=1))
+    rule = rules.of("p", "r")
+    assert rule is not None
+    for _ in range(2):
+        entry: Any = rule.enter("t", 1, inbox, lambda *_: None)
+        entry.answered(Answered(1))
+    assert rules.counted() == {("r", "asked"): 2, ("r", "answered"): 2}
+    assert "could not be charged" in caplog.text
 
 
 def test_kept_answers_are_bounded_and_the_least_used_makes_way() -> None:

@@ -7,17 +7,17 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
-from stanchion.kernel.actions import Risk, RiskName
+from stanchion.kernel.actions import Risk
 from stanchion.kernel.lookups import Lookup
 
 Wait = Annotated[int, msgspec.Meta(ge=0, le=60_000)]
-Waits = dict[RiskName, Wait]
+Waits = dict[str, Wait]
 """Milliseconds by risk."""
 
-USUAL: Final[Mapping[RiskName, int]] = {"low": 0, "medium": 100, "high": 200, "critical": 200}
+USUAL: Final[Mapping[str, int]] = {"low": 0, "medium": 100, "high": 200, "critical": 200}
 """How long a call waits where nobody says otherwise."""
 
-NAMES: Final[dict[Risk, RiskName]] = {
+NAMES: Final[dict[Risk, str]] = {
     Risk.LOW: "low",
     Risk.MEDIUM: "medium",
     Risk.HIGH: "high",
@@ -25,7 +25,14 @@ NAMES: Final[dict[Risk, RiskName]] = {
 }
 
 
-def lookup(payload: Any, risk: Risk, waits: Mapping[RiskName, int] | None, deadline_ms: int) -> Lookup:
+def named(waits: Mapping[str, int] | None) -> None:
+    """Raise where waits are for something that is no risk."""
+    for name in {} if waits is None else waits:
+        if name not in USUAL:
+            raise ValueError(f"`waits` has `{name}`, which is no risk: choose among {', '.join(USUAL)}")
+
+
+def lookup(payload: Any, risk: Risk, waits: Mapping[str, int] | None, deadline_ms: int) -> Lookup:
     """A deep rule's question about something of that risk: waited for by the risk, and never longer than the deadline.
     At low risk one that is not waited for is asked beside the call."""
     name = NAMES[risk]
@@ -34,6 +41,6 @@ def lookup(payload: Any, risk: Risk, waits: Mapping[RiskName, int] | None, deadl
     return Lookup("", payload, wait, 0, wait == 0 and risk == Risk.LOW)
 
 
-def routed(own: Mapping[RiskName, int] | None, usual: Mapping[str, int]) -> dict[RiskName, int]:
+def routed(own: Mapping[str, int] | None, usual: Mapping[str, int]) -> dict[str, int]:
     """The waits of a rule: those it names, and the usual ones for the rest."""
-    return {**usual, **({} if own is None else own)}  # type: ignore[dict-item] # the policy names every risk
+    return {**usual, **({} if own is None else own)}

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from stanchion.guards._routes import Waits, lookup, routed
+from stanchion.guards._routes import Waits, lookup, named, routed
 from stanchion.kernel.actions import Action, Category, Risk
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
@@ -95,6 +95,7 @@ class LlmJudge(msgspec.Struct, frozen=True):
     output_usd_per_mtok: Dollars | None = None
 
     def __post_init__(self) -> None:
+        named(self.waits)
         where = urlsplit(self.endpoint)
         if where.scheme != "https" and not (where.scheme == "http" and where.hostname in LOOPBACK):
             raise ValueError(f"`endpoint` is `{self.endpoint}`: write an https URL, or an http one of this very host")

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Final
 
 import msgspec
 
-from stanchion.guards._routes import Waits, lookup, routed
+from stanchion.guards._routes import Waits, lookup, named, routed
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
@@ -47,6 +47,7 @@ class PythonGuard(msgspec.Struct, frozen=True):
     cache: bool = False
 
     def __post_init__(self) -> None:
+        named(self.waits)
         if not self.deep and (self.waits is not None or self.cache):
             option = "waits" if self.waits is not None else "cache"
             raise ValueError(f"`{option}` is for deep guards: set `deep: true`, or leave it out")

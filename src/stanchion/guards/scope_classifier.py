@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Final
 
 import msgspec
 
-from stanchion.guards._routes import Waits, lookup, routed
+from stanchion.guards._routes import Waits, lookup, named, routed
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
@@ -67,6 +67,9 @@ class ScopeClassifier(msgspec.Struct, frozen=True):
     deadline_ms: Annotated[int, msgspec.Meta(ge=0, le=60_000)] = 1_000
     waits: Waits | None = None
     required: bool = False
+
+    def __post_init__(self) -> None:
+        named(self.waits)
 
     @property
     def deep(self) -> bool:

@@ -108,9 +108,15 @@ class Entry:
                 rule.tally("dropped")
 
     def _charge(self, value: Any) -> None:
-        tokens, cost_microusd = self._rule.guard.cost(value)
-        if tokens or cost_microusd:
-            self._on_cost(tokens, cost_microusd)
+        """Have the run pay. Whoever waits for the answer gets it, whatever goes wrong here."""
+        try:
+            tokens, cost_microusd = self._rule.guard.cost(value)
+            if tokens or cost_microusd:
+                self._on_cost(tokens, cost_microusd)
+        except Exception as error:  # noqa: BLE001 - a rule's own code may raise anything
+            from stanchion.runtime.asides import aside
+
+            aside("the cost of a deep rule's answer could not be charged", error)
 
     def overdue(self) -> None:
         """Its time box is over: have it stop, and count it as a failure."""
@@ -146,8 +152,7 @@ class Rule:
         Cases, in this order: the same was asked before; the rule rests; the run has too many open questions; it is
         asked.
         """
-        content = self.guard.content(payload) if self.kept.most else None
-        key = None if content is None else key_of(tenant, self._name, self._version, content)
+        key = self._key(tenant, payload) if self.kept.most else None
         known = None if key is None else self.kept.get(key)
         if known is not None:
             self.tally("kept")
@@ -165,6 +170,14 @@ class Rule:
             self._asked[entry] = None
             self._due = min(self._due, entry.until)
         return entry
+
+    def _key(self, tenant: str, payload: Any) -> Key | None:
+        """By what the answer is found again; `None` where it is not to be kept, or nobody can say."""
+        try:
+            content = self.guard.content(payload)
+        except Exception:  # noqa: BLE001 - a rule's own code may raise anything, and then keeps nothing
+            return None
+        return None if content is None else key_of(tenant, self._name, self._version, content)
 
     @staticmethod
     def inbox() -> Inbox:

@@ -74,7 +74,7 @@ class Answering:
     def _open(self) -> set[Question | Lingering]:
         """What is asked and not answered; what was asked before a fork is the parent's."""
         if self._epoch != self._pool.epoch:
-            self._epoch, self._asked = self._pool.epoch, set()
+            self._epoch, self._asked, self._inbox = self._pool.epoch, set(), None
         return self._asked
 
     def _recalled(self, question: Recall) -> Answer:
@@ -129,6 +129,7 @@ class Answering:
         rule = known[1]
         if rule is None:
             return None, None
+        self._open()
         if self._inbox is None:
             self._inbox = rule.inbox()
         entered = rule.enter(self._tenant, lookup.payload, self._inbox, self._charge)
