@@ -119,7 +119,7 @@ def test_fault_04_code_that_is_at_work_too_long_allows_nothing_critical() -> Non
 class Broken:
     """A deep rule that does wrong in one of four ways, and counts how many of it are at work."""
 
-    id = "broken"
+    id = "deep-and-broken"
     deep = True
 
     def __init__(self, how: str) -> None:
@@ -143,8 +143,15 @@ def broken(request: pytest.FixtureRequest) -> Iterator[Broken]:
     made.go.set()
 
 
+def questions() -> int:
+    """How many questions are in memory, and how much account of them."""
+    gc.collect()
+    return sum(isinstance(one, Question | Entry) for one in gc.get_objects())
+
+
 def test_ten_thousand_calls_beside_a_broken_rule_stay_bounded_and_critical_is_never_allowed(broken: Broken) -> None:
     policy = {**POLICY, "deep": {"critical_wait_ms": 1, "rest_after": 1_000_000}}
+    before = questions()
     with Shield.load(policy, guards=[broken], store="memory:", journal="memory:", answer_threads=8) as shield:
         run = shield.run("a")
         threads = 0
@@ -153,7 +160,6 @@ def test_ten_thousand_calls_beside_a_broken_rule_stay_bounded_and_critical_is_ne
             decision = run.check(risk, {"number": number})
             assert decision.proceeds is (risk == "low")
             if number % 250 == 0:
-                threads = max(threads, sum(one.name == "stanchion-broken" for one in threading.enumerate()))
+                threads = max(threads, sum(one.name == "stanchion-deep-and-broken" for one in threading.enumerate()))
         assert threads <= 8
-        gc.collect()
-        assert sum(isinstance(one, Question | Entry) for one in gc.get_objects()) <= 2 * 33
+        assert questions() - before <= 2 * 33
