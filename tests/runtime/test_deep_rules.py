@@ -15,6 +15,7 @@ from stanchion.kernel.lookups import Answered, Expired, Failed
 from stanchion.runtime.answers.breaker import Breaker
 from stanchion.runtime.answers.deep import DeepRules, Inbox, Terms
 from stanchion.runtime.answers.kept_answers import KeptAnswers, key_of
+from stanchion.telemetry.catalogue import RULE_QUESTIONS
 from stanchion.testing import shield_for
 from tests.runtime.test_pool import until
 
@@ -138,6 +139,15 @@ def test_a_run_has_so_many_open_questions_and_no_more(hung: Code) -> None:
 def has_answered(shield: Shield, number: int) -> bool:
     """Whether the rule has answered so often."""
     return counts(shield)["answered"] == number
+
+
+def test_what_became_of_questions_is_a_metric(hung: Code) -> None:
+    with shielded(hung, questions_for_a_run=1) as shield:
+        run = shield.run("a")
+        for _ in range(3):
+            run.check("low", {})
+        told = {one.labels: one.values for one in shield.telemetry.collect() if one.metric == RULE_QUESTIONS.name}
+        assert told == {("rule", "asked"): (1,), ("rule", "full"): (2,)}
 
 
 def test_a_place_in_the_inbox_is_free_again_after_the_answer() -> None:
