@@ -282,6 +282,8 @@ class Sitting:
             case Expired():
                 if placed.guard.deep and event.risk in (Risk.LOW, Risk.MEDIUM):
                     return self.entered(pos, Finding(Action.ALLOW, "kernel.lookup_late", (placed.id,)))
+                if placed.guard.deep and event.risk is Risk.HIGH and not placed.fail_open:
+                    return self.entered(pos, Finding(Action.ESCALATE, "kernel.lookup_undecided", (placed.id,)))
                 return self._broken(pos, "kernel.lookup_expired")
 
     def _consult(self, pos: int) -> Finding | None:

@@ -116,6 +116,13 @@ FAILING: Final = (
     ),
     _M("store loss opens for one guard", WITHOUT, "and all(placed.fail_open", "and any(placed.fail_open"),
     _M("late deep guard lets high risk go", JUDGING, "guard.deep and event.risk <= Risk.MEDIUM", "guard.deep"),
+    _M(
+        "late deep guard refuses high risk",
+        JUDGING,
+        "event.risk == Risk.HIGH and not placed",
+        "event.risk > 9 and not placed",
+    ),
+    _M("late deep guard asks about critical", JUDGING, "event.risk == Risk.HIGH and not placed", "not placed"),
     _M("any late guard lets go", JUDGING, "guard.deep and event.risk <= Risk.MEDIUM", "event.risk <= Risk.MEDIUM"),
     _M(
         "milder words believed",

@@ -40,15 +40,23 @@ def case_a_failure_does_not_hide_what_other_guards_say() -> None:
     same([guard for guard, _, _ in said(Scene(*guards).judge())], ["a", "b", "c"])
 
 
+ROUTES = {
+    Risk.LOW: (Action.ALLOW, "kernel.lookup_late"),
+    Risk.MEDIUM: (Action.ALLOW, "kernel.lookup_late"),
+    Risk.HIGH: (Action.ESCALATE, "kernel.lookup_undecided"),
+    Risk.CRITICAL: (Action.BLOCK, "kernel.lookup_expired"),
+}
+"""What becomes of a call for which a deep guard is late, by its risk."""
+
+
 def case_an_answer_that_does_not_come_refuses() -> None:
-    """Expired and failed lookups refuse; a deep guard that is late lets low and medium risk go."""
+    """Expired and failed lookups refuse; a deep guard that is late lets low and medium risk go, and asks about high."""
     for deep in (False, True):
         for risk in Risk:
             scene = Scene(Placed("g", Asker((), deep)))
             decision = scene.judge(scene.call(risk=risk), answers={"g": Expired(50)})
-            late = deep and risk <= Risk.MEDIUM
-            same(decision.action, Action.ALLOW if late else Action.BLOCK)
-            same(decision.findings[0].code, "kernel.lookup_late" if late else "kernel.lookup_expired")
+            route = ROUTES[risk] if deep else (Action.BLOCK, "kernel.lookup_expired")
+            same((decision.action, decision.findings[0].code), route)
             failed = scene.judge(scene.call(risk=risk), answers={"g": Failed("OSError")})
             same((failed.action, failed.findings[0].args), (Action.BLOCK, ("g", "OSError")))
 

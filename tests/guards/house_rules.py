@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from typing import Any
 
 from stanchion import Action, Finding, Patch
@@ -61,3 +62,8 @@ class Waiting:
 
 rules = Rules()
 waiting = Waiting()
+
+
+def never(_event: Any, stop: threading.Event) -> None:
+    """A guard that gives no answer as long as anybody may want one."""
+    stop.wait(5)

@@ -99,7 +99,7 @@ def test_being_late_means_what_it_means_for_every_guard() -> None:
     with shield_for(policy("stuck", 100, deep=True)) as shield:
         low, high = (shield.run("a").check(tool, ENDLESS) for tool in ("t", "door"))
     assert (low.proceeds, [finding.code for finding in low.errors]) == (True, ["kernel.lookup_late"])
-    assert (high.proceeds, [finding.code for finding in high.errors]) == (False, ["kernel.lookup_expired"])
+    assert (high.proceeds, [finding.code for finding in high.errors]) == (False, ["kernel.lookup_undecided"])
 
 
 def test_a_process_that_does_not_answer_is_a_guard_that_failed() -> None:

@@ -12,10 +12,6 @@ from typing import Any
 import pytest
 
 from stanchion import Action, Finding, PolicyError, Refused, Run, Shield
-from stanchion.guards.python import PythonGuard
-from stanchion.kernel.actions import Risk
-from stanchion.kernel.events import RunInfo, ToolCall
-from stanchion.readings import read
 from stanchion.testing import ScriptedTool, shield_for
 from tests.guards.house_rules import Rules, Waiting, no_force
 
@@ -223,7 +219,8 @@ def test_no_answer_within_the_deadline_refuses() -> None:
     ("place", "tool", "proceeds", "code"),
     [
         ({"deep": True}, "t", True, "kernel.lookup_late"),
-        ({"deep": True}, "door", False, "kernel.lookup_expired"),
+        ({"deep": True}, "door", False, "kernel.lookup_undecided"),
+        ({"deep": True}, "bomb", False, "kernel.lookup_expired"),
         ({"deep": True, "fail_open": True}, "door", True, "kernel.lookup_expired"),
         ({"fail_open": True}, "t", True, "kernel.lookup_expired"),
         ({"fail_open": True}, "bomb", False, "kernel.lookup_expired"),
@@ -251,7 +248,6 @@ def test_a_deep_guard_and_one_that_fails_open_may_be_late(
         (Finding(Action.RETRY, "own.late"), Action.WARN),
         (Finding(Action.QUEUE, "own.late"), Action.WARN),
         (Finding(Action.WARN, "own.late"), Action.WARN),
-        (7, Action.WARN),
     ],
     ids=lambda value: value.action.name if isinstance(value, Finding) else repr(value),
 )
@@ -272,7 +268,7 @@ def _after(action: Action) -> Action:
 
 
 @pytest.mark.parametrize(
-    "answer", [None, Finding(Action.ALLOW, "own.fine"), ValueError("too late to matter")], ids=repr
+    "answer", [None, Finding(Action.ALLOW, "own.fine"), ValueError("too late to matter"), 7], ids=repr
 )
 def test_a_late_answer_without_an_objection_changes_nothing(answer: Any) -> None:
     slow = Slow(answer, deep=True)
@@ -373,10 +369,3 @@ def test_what_cannot_judge_is_an_error_at_once(guard: Any, says: str) -> None:
 def test_two_guards_of_one_id_are_an_error() -> None:
     with pytest.raises(PolicyError, match="the id is taken"):
         shield_for(PLAIN, guards=[no_force, no_force])
-
-
-def test_the_deadline_is_that_of_the_tools_risk() -> None:
-    """A risk without a deadline of its own has the usual one."""
-    guard = PythonGuard("a:b", 500, deep=True, deadlines_ms={"medium": 50, "low": 0})
-    asked = [ToolCall(id="e", at=0, run=RunInfo("r"), tool="t", risk=risk) for risk in Risk]
-    assert [guard.ask(read(event)).deadline_ms for event in asked] == [0, 50, 500, 500]

@@ -20,7 +20,7 @@ from stanchion.policy.schema import (
     ToolEntry,
     any_file,
 )
-from stanchion.policy.sections import Bypassing, Degrade, Escalation, Experience, Limits
+from stanchion.policy.sections import Bypassing, Deep, Degrade, Escalation, Experience, Limits
 
 PATH = "docs/reference/policy.md"
 
@@ -47,6 +47,7 @@ PARTS: list[tuple[str, type[msgspec.Struct]]] = [
     ("`bypass`", Bypassing),
     ("`degrade`", Degrade),
     ("`experience`", Experience),
+    ("`deep`", Deep),
     ("`faults`", FaultEntries),
     ("`faults.text[]`", TextEntry),
     ("`prices.<model>`", PriceEntry),

@@ -14,6 +14,7 @@ import numpy as np
 
 from stanchion.readings.hostile.likeness import FILE
 from tools.signs.arrays import Shape, arrays
+from tools.signs.chances import show
 from tools.signs.fit import Training, fit, settings
 from tools.signs.folds import Judged, Limits, alarms, counts, left_out, limits, lines
 from tools.signs.texts import by_genre, checksum, texts
@@ -29,7 +30,7 @@ def training(shape: Shape, how: Training) -> str:
 def main() -> None:
     """Train or show."""
     parser = argparse.ArgumentParser(prog="python -m tools.signs", description=__doc__)
-    parser.add_argument("verb", choices=("train", "table"))
+    parser.add_argument("verb", choices=("train", "table", "chance"))
     parser.add_argument("--corpora", type=Path, required=True, help="the folder of labelled rows")
     parser.add_argument("--documents", type=Path, nargs="*", default=[], help="folders of honest documents")
     parser.add_argument("--genres", action="store_true", help="leave out all families of a genre together")
@@ -40,6 +41,9 @@ def main() -> None:
     some = texts(args.corpora, args.documents)
     _told(f"{len(some):,} texts")
     judged = left_out(by_genre(some) if args.genres else some, shape, how, _told)
+    if args.verb == "chance":
+        show(judged)
+        return
     limit = limits(judged)
     _show(judged, limit)
     if args.verb == "train":

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Final
 
 import msgspec
 
-from stanchion.kernel.actions import RISK_NAMES, Action, Category
+from stanchion.guards._routes import Waits, lookup, named, routed
+from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
@@ -14,6 +16,10 @@ from stanchion.kernel.lookups import Lookup
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
+
+ONE_EVENT: Final = frozenset({"id", "at", "run", "call"})
+"""What tells one event from another that says the same."""
+SHAPES: Final = "a python guard answers None, a text or a Finding"
 
 CODES: Final = declare({"python.refused": Words("{}")})
 
@@ -23,8 +29,8 @@ class PythonGuard(msgspec.Struct, frozen=True):
 
     The code gives None to pass, a text to refuse with that reason, or a Finding. It may block or be a coroutine:
     no answer within the deadline refuses, and the answer that comes later enters the run's next event. A `deep`
-    guard that is late lets calls of low and medium risk proceed. The code of an `isolated` guard works in a process of
-    its own, which is ended at the deadline.
+    guard is waited for by the risk of a call, and what it is late for goes ahead at low and medium risk. The code of an
+    `isolated` guard works in a process of its own, which is ended at the deadline.
     """
 
     name: ClassVar[str] = "python"
@@ -37,21 +43,50 @@ class PythonGuard(msgspec.Struct, frozen=True):
     deadline_ms: Annotated[int, msgspec.Meta(ge=0)] = 1_000
     deep: bool = False
     isolated: bool = False
-    deadlines_ms: dict[str, Annotated[int, msgspec.Meta(ge=0)]] | None = None
+    waits: Waits | None = None
+    cache: bool = False
 
     def __post_init__(self) -> None:
-        for risk in () if self.deadlines_ms is None else self.deadlines_ms:
-            if risk not in RISK_NAMES:
-                known = ", ".join(RISK_NAMES)
-                raise ValueError(f"`deadlines_ms` has `{risk}`, which is no risk: choose among {known}")
+        named(self.waits)
+        if not self.deep and (self.waits is not None or self.cache):
+            option = "waits" if self.waits is not None else "cache"
+            raise ValueError(f"`{option}` is for deep guards: set `deep: true`, or leave it out")
+
+    @property
+    def rule_version(self) -> str | None:
+        """A deep guard's version: the code it calls."""
+        return f"{self.call};{self.cache}" if self.deep else None
+
+    def routed(self, waits: Mapping[str, int], /) -> PythonGuard:
+        """The same guard, which waits as the policy says where it does not say so itself."""
+        return msgspec.structs.replace(self, waits=routed(self.waits, waits)) if self.deep else self
+
+    def content(self, payload: Any, /) -> Any:
+        """All of an event but which one it is and when; nothing is kept unless that is asked for."""
+        if not self.cache:
+            return None
+        run = payload.run
+        told = {name: getattr(payload, name) for name in payload.__struct_fields__ if name not in ONE_EVENT}
+        return [str(payload.stage), told, run.agent, run.role, run.task]
+
+    def checked(self, value: Any, /) -> Any:
+        """An answer that is one."""
+        if value is None or isinstance(value, str | Finding):
+            return value
+        raise TypeError(SHAPES)
+
+    def cost(self, _value: Any, /) -> tuple[int, int]:
+        """Nothing that is known."""
+        return 0, 0
 
     def ask(self, reading: Reading[Event], /) -> Lookup:
         """The question is the event itself."""
         event = reading.event
-        deadlines = self.deadlines_ms
-        if deadlines is None:
-            return Lookup("", event, self.deadline_ms)
-        return Lookup("", event, deadlines.get(RISK_NAMES[event.risk], self.deadline_ms))
+        return (
+            lookup(event, event.risk, self.waits, self.deadline_ms)
+            if self.deep
+            else Lookup("", event, self.deadline_ms)
+        )
 
     def judge(self, _reading: Reading[Event], value: Any, /) -> Finding | None:
         """Read the answer of the user's code; an answer of any other shape is the guard's failure."""
@@ -61,7 +96,7 @@ class PythonGuard(msgspec.Struct, frozen=True):
             case str():
                 return Finding(Action.BLOCK, "python.refused", (value,))
             case _:
-                raise TypeError("a python guard answers None, a text or a Finding")
+                raise TypeError(SHAPES)
 
     def rises_with(self, _table: str, _key: str, _old: Any, /) -> bool:
         """Only its author knows."""

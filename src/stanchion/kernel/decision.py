@@ -24,6 +24,7 @@ ERRORS: Final = frozenset(
         "kernel.lookup_expired",
         "kernel.lookup_failed",
         "kernel.lookup_late",
+        "kernel.lookup_undecided",
         "kernel.store_lost",
         "kernel.crowded",
         "kernel.store_forgot",

@@ -15,7 +15,7 @@ from stanchion.kernel.contract.powers import RECALLS
 from stanchion.kernel.events import Event, Moment
 from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.guard import Kind, Reading
-from stanchion.kernel.lookups import Answer, Answered, Expired, Failed, Lookup
+from stanchion.kernel.lookups import UNHEARD, Answer, Answered, Expired, Failed, Lookup, answer_name
 from stanchion.kernel.patches import PatchError, apply
 from stanchion.kernel.soundness import sound, sound_lookup
 
@@ -138,30 +138,37 @@ def lookups_of(plan: Plan, readings: tuple[Reading, ...], cut: int, answers: dic
     wanted: list[Lookup] = []
     for pos, guard, index in plan.asks:
         name = plan.guards[pos].id
-        if pos > cut or (answers and Lookup(name, None, 0, index).name in answers):
+        if pos > cut or (answers and answer_name(name, index) in answers):
             continue
         try:
             lookup = guard.ask(readings[index])
             lookup = None if lookup is None else sound_lookup(lookup)
         except Exception as error:  # noqa: BLE001 - a guard may raise anything, and fails closed
-            answers[Lookup(name, None, 0, index).name] = Failed(type(error).__name__)
+            answers[answer_name(name, index)] = Failed(type(error).__name__)
             continue
         if lookup is not None:
-            wanted.append(Lookup(name, lookup.payload, lookup.deadline_ms, index))
+            wanted.append(Lookup(name, lookup.payload, lookup.deadline_ms, index, lookup.beside))
     return wanted
+
+
+def heard(answers: dict[str, Answer], lookups: list[Lookup], given: tuple[Answer, ...]) -> None:
+    """Enter what was answered; what was only asked beside its event is noted, so that it is not asked again."""
+    for lookup, answer in zip(lookups, given, strict=True):
+        unheard = lookup.beside and type(answer) is Expired
+        answers[answer_name(lookup.guard, lookup.event)] = UNHEARD if unheard else answer
 
 
 def answers_of(plan: Plan, answers: dict[str, Answer], cut: int) -> tuple[tuple[str, Answer], ...]:
     """The answers this judgement rests on; those to questions of another mode's chain are left out."""
-    asked = [Lookup(plan.guards[pos].id, None, 0, index).name for pos, _guard, index in plan.asks if pos <= cut]
-    return tuple([(name, answers[name]) for name in asked if name in answers])
+    asked = [answer_name(plan.guards[pos].id, index) for pos, _guard, index in plan.asks if pos <= cut]
+    return tuple([(name, answers[name]) for name in asked if answers.get(name, UNHEARD) is not UNHEARD])
 
 
 def forget_recalled(plan: Plan, answers: dict[str, Answer]) -> None:
     """Forget what the run's memory has answered: it knows more by now."""
     for pos, guard, index in plan.asks:
         if RECALLS.of(guard) is not None:
-            answers.pop(Lookup(plan.guards[pos].id, None, 0, index).name, None)
+            answers.pop(answer_name(plan.guards[pos].id, index), None)
 
 
 def judge_answers(
@@ -169,8 +176,8 @@ def judge_answers(
 ) -> tuple[Found, int]:
     for pos, guard, index in plan.asks:
         name = plan.guards[pos].id
-        answer = answers.get(Lookup(name, None, 0, index).name)
-        if pos > cut or answer is None:
+        answer = answers.get(answer_name(name, index))
+        if pos > cut or answer is None or answer is UNHEARD:
             continue
         event = readings[index].event
         finding: Finding | None
@@ -186,12 +193,20 @@ def judge_answers(
             case Failed(error_name):
                 finding = broken(plan, pos, event, "kernel.lookup_failed", error_name)
             case Expired():
-                if guard.deep and event.risk <= Risk.MEDIUM:
-                    finding = Finding(Action.ALLOW, "kernel.lookup_late", (name,))
-                else:
-                    finding = broken(plan, pos, event, "kernel.lookup_expired")
+                finding = _expired(plan, pos, event, guard)
         cut = note(plan, pos, finding, found, cut)
     return found, cut
+
+
+def _expired(plan: Plan, pos: int, event: Event, guard: Any) -> Finding:
+    """What no answer in time amounts to. A deep guard's route goes by the risk: low and medium go ahead, high waits for
+    a person, critical is refused, as with all others."""
+    placed = plan.guards[pos]
+    if guard.deep and event.risk <= Risk.MEDIUM:
+        return Finding(Action.ALLOW, "kernel.lookup_late", (placed.id,))
+    if guard.deep and event.risk == Risk.HIGH and not placed.fail_open:
+        return Finding(Action.ESCALATE, "kernel.lookup_undecided", (placed.id,))
+    return broken(plan, pos, event, "kernel.lookup_expired")
 
 
 def settle_known(

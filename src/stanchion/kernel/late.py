@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from stanchion.kernel.actions import Action
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Placed, Reading
 from stanchion.kernel.soundness import sound_or_none
+
+
+def in_order(late: Iterable[Finding]) -> list[Finding]:
+    """Late answers as they enter the next event: in the same order whichever came first."""
+    return sorted(late, key=lambda finding: (finding.guard, -finding.action, [str(part) for part in finding.args]))
 
 
 def late_finding(placed: Placed, reading: Reading, value: Any) -> Finding | None:

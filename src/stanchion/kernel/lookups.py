@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 
+def answer_name(guard: str, event: int) -> str:
+    """What an answer is recorded under: its guard, and the number of its event unless that is the first."""
+    return f"{guard}#{event}" if event else guard
+
+
 class Lookup(msgspec.Struct, frozen=True, gc=False):
-    """One question of one guard. The driver hands `payload` to whatever answers `guard`, within the deadline."""
+    """One question of one guard. The driver hands `payload` to whatever answers `guard`, within the deadline.
+
+    One that is asked `beside` its event is not waited for: where no answer is known already, it is as if nobody had
+    asked, and the answer is for the run's next event.
+    """
 
     guard: str
     payload: Any
     deadline_ms: int
     event: int = 0
+    beside: bool = False
 
     @property
     def name(self) -> str:
         """What its answer is recorded under: its guard, and the number of its event unless that is the first."""
-        return f"{self.guard}#{self.event}" if self.event else self.guard
+        return answer_name(self.guard, self.event)
 
 
 class Recall(msgspec.Struct, frozen=True, gc=False):
@@ -48,6 +58,9 @@ class Failed(msgspec.Struct, frozen=True, gc=False, tag="failed"):
 
 
 Answer = Answered | Expired | Failed
+
+UNHEARD: Final = Expired(0)
+"""What stands for the answer to a question that was asked beside its event: it is neither judged nor recorded."""
 
 
 class Ask(msgspec.Struct, frozen=True, gc=False):

@@ -99,6 +99,10 @@ KERNEL: Final = declare(
         "kernel.lookup_late": Words(
             "guard `{}` is late; the action goes ahead, and its answer applies to the next event"
         ),
+        "kernel.lookup_undecided": Words(
+            "guard `{}` got no answer in time, so a person has to say whether it goes ahead",
+            "wait for the answer, or choose an action that does not need this check",
+        ),
         "kernel.store_lost": Words(
             "the state store cannot be used; nothing can be counted, so the action is refused",
             "wait until the store is back, then try again",

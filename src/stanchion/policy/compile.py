@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from stanchion.kernel.actions import Category
-from stanchion.kernel.contract.powers import DEGRADES, HOLDS_DEFINITIONS, stages_of
+from stanchion.kernel.contract.powers import DEGRADES, HOLDS_DEFINITIONS, ROUTED, stages_of
 from stanchion.kernel.guard import Placed
 from stanchion.kernel.stages import Stage
 from stanchion.policy import ladder, scope as scoping
@@ -78,6 +78,8 @@ def compile_policy(
             continue
         holding = HOLDS_DEFINITIONS.of(guard)
         guard = scoping.scoped(guard if holding is None else holding.with_tools(tools), file, files)
+        waiting = ROUTED.of(guard)
+        guard = guard if waiting is None else waiting.routed(file.deep.waits())
         stages = stages_of(guard) if entry.stages is None else frozenset(Stage(name) for name in entry.stages)
         faults += [Fault(where("guards", at, *path), said) for path, said in misplaced(guard, guard.name, stages)]
         alone = getattr(entry, "counter", None) is None

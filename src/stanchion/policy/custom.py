@@ -36,7 +36,7 @@ def with_guards(
     seats = [Seat(BRAKE, place="switched on at start")] if brake else []
     taken = {seat.placed.id for seat in policy.seats}
     for guard in guards:
-        placed, answerer = _placed(guard, policy.shadow)
+        placed, answerer = _placed(guard, policy)
         if placed.id in taken:
             raise PolicyError([Fault(f"guard {placed.id}", "the id is taken: give the guard an `id` of its own")])
         taken.add(placed.id)
@@ -61,7 +61,7 @@ def with_guards(
     return whole, {**answerers, **own_code(whole)}
 
 
-def _placed(guard: Any, all_shadow: bool) -> tuple[Placed, Answerer | None]:
+def _placed(guard: Any, policy: CompiledPolicy) -> tuple[Placed, Answerer | None]:
     from stanchion.guards.python import PythonGuard
     from stanchion.policy.foreign import is_foreign, name_of
 
@@ -74,6 +74,7 @@ def _placed(guard: Any, all_shadow: bool) -> tuple[Placed, Answerer | None]:
     kernel: Any = guard
     if not own:
         kernel = PythonGuard(name, getattr(guard, "deadline_ms", 1_000), getattr(guard, "deep", False))
+        kernel = kernel.routed(policy.file.deep.waits())
     said = stages_of(guard) if own else getattr(guard, "stages", PythonGuard.stages)
     stages = frozenset(Stage(stage) for stage in said)
     if Stage.MODEL_CHUNK in stages and kernel.kind is not Kind.PURE:
@@ -86,7 +87,7 @@ def _placed(guard: Any, all_shadow: bool) -> tuple[Placed, Answerer | None]:
         getattr(guard, "priority", PythonGuard.priority),
         Category[category.upper()] if isinstance(category, str) else category,
         stages,
-        getattr(guard, "mode", "enforce") == "shadow" or all_shadow,
+        getattr(guard, "mode", "enforce") == "shadow" or policy.shadow,
         bool(getattr(guard, "fail_open", False)),
         bool(getattr(guard, "log_pass", False)),
     )

@@ -93,6 +93,16 @@ PARTS: Final[dict[str, str]] = {
     "other prompt tokens.",
     "LongPrompt.cache_write_1h_usd_per_mtok": "US dollars per million tokens written to a cache that keeps them for "
     "an hour; if absent, the price of other cache writes.",
+    "PolicyFile.deep": "How deep rules are asked: how long by the risk of a call, how many at once, and when not.",
+    "Deep.critical_wait_ms": "How many milliseconds a call of critical risk waits for a deep rule; it is then refused.",
+    "Deep.high_wait_ms": "How many milliseconds a call of high risk waits; a person is then asked.",
+    "Deep.medium_wait_ms": "How many milliseconds a call of medium risk waits; it then goes ahead.",
+    "Deep.low_wait_ms": "How many milliseconds a call of low risk waits; with 0 the rule is asked beside the call.",
+    "Deep.questions_for_a_run": "How many questions of a run are open at a time; more count as late at once.",
+    "Deep.time_box_s": "A rule without an answer after this many seconds is told to stop, and its answer is dropped.",
+    "Deep.rest_after": "After this many failures or late answers in a row a rule is left alone for a while.",
+    "Deep.rest_s": "How many seconds a rule is left alone; its answers count as late meanwhile.",
+    "Deep.answers_kept": "How many answers of deep rules are kept; the oldest is forgotten first.",
     "Escalation.roles": "The roles that are asked, in this order.",
     "Escalation.timeout_s": "The action is refused after this many seconds without an answer.",
     "Escalation.next_after_s": "After this many seconds without an answer the next role is asked as well; if absent, a "

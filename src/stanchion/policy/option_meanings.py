@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from stanchion.policy.deep_meanings import ASKING
 from stanchion.policy.work_meanings import OPTIONS as OF_WORK
 
 OPTIONS: Final[dict[str, str]] = {
@@ -239,12 +240,7 @@ OPTIONS: Final[dict[str, str]] = {
     "authority.undeclared": "The autonomy level of agents for which the policy gives none.",
     "authority.action": "The action for a tool above the agent's level.",
     "task_scope.action": "The action for a tool that is not related to the task.",
-    "python.call": "The code that judges, as `module:name`: a function or an object, not a class; imported when the "
-    "policy loads.",
-    "python.deadline_ms": "A call is refused if the code gives no answer within this many milliseconds.",
-    "python.deep": "If `true`, calls of low and medium risk go ahead when the answer is late.",
-    "python.deadlines_ms": "Other deadlines, in milliseconds, by the tool's risk; if absent, all risks have one.",
-    "python.isolated": "If `true`, the code runs in its own process, which is stopped at the deadline.",
+    **ASKING,
     "egress.allowed_hosts": "The only hosts that may be reached: names, `*.example.com`, addresses or ranges, each "
     "with or without `:port`. An empty list allows none; if absent, all public hosts.",
     "egress.denied_hosts": "Hosts that may not be reached, by name or by the addresses that a name resolves to, "

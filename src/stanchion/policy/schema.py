@@ -17,6 +17,7 @@ from stanchion.policy.prices.entry import PriceEntry
 from stanchion.policy.sections import (
     ApprovedEntry,
     Bypassing,
+    Deep,
     Degrade,
     Escalation,
     Experience,
@@ -304,6 +305,7 @@ class PolicyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     approved: dict[str, ApprovedEntry] = {}
     operators: dict[str, OperatorEntry] = {}
     degrade: Degrade = Degrade()
+    deep: Deep = Deep()
     experience: Experience = Experience()
     strikes: Strikes = Strikes()
 

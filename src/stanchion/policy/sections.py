@@ -84,3 +84,26 @@ class Strikes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     escalate_at: Annotated[int, msgspec.Meta(ge=1, le=1_000)] | None = 3
     quarantine_at: Annotated[int, msgspec.Meta(ge=1, le=1_000)] | None = 5
     quarantine_s: Annotated[float, msgspec.Meta(gt=0, le=432_000)] = 300.0
+
+
+class Deep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How deep rules are asked: how long by the risk of a call, how many questions at once, and when not."""
+
+    critical_wait_ms: Annotated[int, msgspec.Meta(ge=0, le=60_000)] = 200
+    high_wait_ms: Annotated[int, msgspec.Meta(ge=0, le=60_000)] = 200
+    medium_wait_ms: Annotated[int, msgspec.Meta(ge=0, le=60_000)] = 100
+    low_wait_ms: Annotated[int, msgspec.Meta(ge=0, le=60_000)] = 0
+    questions_for_a_run: Annotated[int, msgspec.Meta(ge=1, le=10_000)] = 32
+    time_box_s: Seconds = 30.0
+    rest_after: Annotated[int, msgspec.Meta(ge=1)] = 20
+    rest_s: Seconds = 30.0
+    answers_kept: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] = 4_096
+
+    def waits(self) -> dict[str, int]:
+        """How many milliseconds a call waits, by its risk."""
+        return {
+            "low": self.low_wait_ms,
+            "medium": self.medium_wait_ms,
+            "high": self.high_wait_ms,
+            "critical": self.critical_wait_ms,
+        }

@@ -114,7 +114,7 @@ class Shield(ByPeople):
         self.policy = self._policies.enter(policy)
         self.answerer = self._policies.answerer
         self.placed, self.heard_late = self._policies.placed, self._policies.heard_late
-        self.answers = Pool(answer_threads)
+        self.answers = Pool(answer_threads, self._policies.deep_rules)
         self.clock, self.awake_ns = clock, awake_ns
         self.records: Records = {}
         self.memory = memory_of(self.store, self.records)

@@ -133,6 +133,13 @@ BUDGET_USED: Final = Metric(
     "budgets whose limit is in the policy.",
     ("tenant", "budget", "measure", "per", "whose"),
 )
+RULE_QUESTIONS: Final = Metric(
+    "stanchion_deep_questions_total",
+    "counter",
+    "Questions to deep rules, by what became of them: `asked`, `kept` (answered before), `answered`, `failed`, `late`, "
+    "`dropped`; `full` and `resting` were not asked.",
+    ("guard", "outcome"),
+)
 PROCESSES: Final = Metric("stanchion_processes", "gauge", "Running shields whose figures are in this answer.")
 UNREADABLE: Final = Metric(
     "stanchion_metrics_unreadable_files", "gauge", "Files of figures that could not be read for this answer."
@@ -180,8 +187,8 @@ SINK_ERRORS: Final = Metric(
 METRICS: Final = (
     DECISIONS, DECISION_SECONDS, SHADOW, FAILURES, RUNS, RUNS_ENDED, EVENTS, TICKETS, POLICY_LOADS, OCCURRENCES,
     STORE_SECONDS, STORE_FAILURES, STORE_UP, TRAIL_RECORDS, TRAIL_FAILURES, TRAIL_WAITING, UNWRITTEN, UNSETTLED,
-    EXPERIENCE_WRITTEN, EXPERIENCE_DROPPED, TICKETS_WAITING, BUDGET_USED, INVOCATIONS, GUARDRAIL_MS, BLOCKS, TRIGGERED,
-    BYPASSES, PROCESSES, UNREADABLE, SINK_ERRORS,
+    EXPERIENCE_WRITTEN, EXPERIENCE_DROPPED, TICKETS_WAITING, BUDGET_USED, RULE_QUESTIONS, INVOCATIONS, GUARDRAIL_MS,
+    BLOCKS, TRIGGERED, BYPASSES, PROCESSES, UNREADABLE, SINK_ERRORS,
 )  # fmt: skip
 """All of them, in the order in which they are shown."""
 BY_NAME: Final = {metric.name: metric for metric in METRICS}

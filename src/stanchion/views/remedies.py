@@ -32,6 +32,8 @@ KERNEL: Final = {
     "kernel.guard_error": "the guard has to work on this event: fix the guard, or set `fail_open` for it",
     "kernel.lookup_failed": "the guard's code has to give an answer: fix it, or set `fail_open` for the guard",
     "kernel.lookup_expired": "the guard's code has to answer in time: make it faster, or raise its `deadline_ms`",
+    "kernel.lookup_undecided": "a person's yes, or an answer in time: make the guard's code faster, or raise its "
+    "`waits`",
     "kernel.store_lost": "the store has to be reachable",
     "kernel.crowded": "fewer actions at once, or a store that answers faster",
     "kernel.audit_lost": "the audit trail has to be writable",

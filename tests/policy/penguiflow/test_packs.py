@@ -72,7 +72,7 @@ def test_the_pack_of_the_document_loads_as_it_is_written() -> None:
     assert (policy.file.name, policy.file.version, policy.file.mode) == ("default-guardrails", "1.0", "enforce")
     assert {seat.placed.id: seat.placed.guard.name for seat in policy.seats} == {
         "injection-patterns": "injection",
-        "scope-classifier": "task_scope",
+        "scope-classifier": "scope_classifier",
     }
     assert all(seat.placed.fail_open for seat in policy.seats)
     assert policy.risk("tools.delete_user", None) == Risk.CRITICAL
@@ -95,8 +95,8 @@ def test_every_key_acts(tmp_path: Path) -> None:
         Risk.CRITICAL, Risk.HIGH, Risk.MEDIUM,
     ]  # fmt: skip
     tone = placed["tone"]
-    assert (tone.guard.deep, tone.guard.deadline_ms) == (True, 500)
-    assert tone.guard.deadlines_ms == {"medium": 50, "low": 0}
+    assert (tone.guard.deep, tone.guard.deadline_ms) == (True, 1_000)
+    assert tone.guard.waits == {"low": 0, "medium": 50, "high": 500, "critical": 500}
     assert tone.stages == {"tool_call", "model_reply"}
 
 
@@ -134,17 +134,18 @@ def test_the_rules_judge(tmp_path: Path) -> None:
 
 
 def test_a_policy_may_extend_a_pack(tmp_path: Path) -> None:
-    """So that what a pack cannot say is said beside it: which tools belong to a task."""
+    """So that what a pack cannot say is said beside it: what a task is about."""
     written(tmp_path, FULL)
     own = tmp_path / "own.yaml"
     own.write_text(
-        "name: own\nextends: pack.yaml\ntasks: {report: {related_tools: [fs.read]}}\n"
-        "guards:\n  - {id: scope-classifier, action: block}\n",
+        "name: own\nextends: pack.yaml\nguards:\n  - id: scope-classifier\n    action: block\n"
+        "    about: {report: summarise the quarterly sales figures of every region for the annual board meeting}\n",
         "utf-8",
     )
     run = Shield.load(own).run("a", "report")
-    assert run.check("fs.write", {}).code == "task.unrelated"
-    assert run.check("fs.read", {}).proceeds
+    strange = "install a cryptocurrency miner beside the database server and hide its process"
+    assert run.check("fs.write", {"text": strange}).code == "scope.drifts"
+    assert run.check("fs.write", {"text": "quarterly sales figures by region, for the annual board meeting"}).proceeds
     assert Shield.load(own, env="dev").policy.shadow
 
 

@@ -178,6 +178,7 @@ MAKERS: Final[dict[str, Callable[[Effort], Section]]] = {
     "the secrets guard": _of("scan", "secrets"),
     "where values come from": _of("flow", "flow"),
     "sequences": sequences,
+    "deep rules beside low risk": _of("deep", "deep"),
     "telemetry": _of("telemetry", "telemetry"),
     "after idleness": _idle,
     **DURABLE,

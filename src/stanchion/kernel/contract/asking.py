@@ -31,6 +31,32 @@ class Deep(Protocol):
         """Whether it may."""
 
 
+class Routed(Protocol):
+    """Is waited for by the risk of what it judges. Asked when the policy is put in force."""
+
+    def routed(self, waits: Mapping[str, int], /) -> Any:
+        """The same guard, which waits so many milliseconds by risk, where it does not say so itself."""
+
+
+class DeepRule(Protocol):
+    """Is a deep rule: its questions are bounded for each run, it is left alone where it fails again and again, and its
+    answers are kept. Asked when the policy is put in force, and beside the engine where it is asked."""
+
+    @property
+    def rule_version(self) -> str | None:
+        """What its answers depend on besides what is asked: what another version answered is not taken for its own.
+        `None`: it is no such rule."""
+
+    def content(self, payload: Any, /) -> Any:
+        """What the answer depends on, as plain data; `None` where an answer must not be kept."""
+
+    def checked(self, value: Any, /) -> Any:
+        """An answer as it is recorded; raises where it is none."""
+
+    def cost(self, value: Any, /) -> tuple[int, int]:
+        """What an answer has cost: tokens, and millionths of a dollar."""
+
+
 class Recalls(Protocol):
     """Asks the run's own memory of where values come from, with a `Recall` as the payload of its lookup. Asked when the
     policy is put in force: the memory is kept where a guard asks it, by the lights of the first that does."""

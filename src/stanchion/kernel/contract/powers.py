@@ -9,7 +9,7 @@ from stanchion.kernel.contract.power import Power
 
 if TYPE_CHECKING:
     from stanchion.kernel.actions import Action
-    from stanchion.kernel.contract.asking import Calls, Deep, Isolated, Recalls, Shows
+    from stanchion.kernel.contract.asking import Calls, Deep, DeepRule, Isolated, Recalls, Routed, Shows
     from stanchion.kernel.contract.content import Bounds, Fingerprints, NamesSecrets, Seeks, Settles, Veils
     from stanchion.kernel.contract.counting import (
         EndsWithRuns,
@@ -74,6 +74,8 @@ SPENDS: Final[Power[Spends]] = Power("limits", "counting.Spends")
 CALLS: Final[Power[Calls]] = Power("call", "asking.Calls")
 ISOLATED: Final[Power[Isolated]] = Power("isolated", "asking.Isolated")
 DEEP: Final[Power[Deep]] = Power("deep", "asking.Deep")
+ROUTED: Final[Power[Routed]] = Power("routed", "asking.Routed")
+DEEP_RULE: Final[Power[DeepRule]] = Power("rule_version", "asking.DeepRule")
 RECALLS: Final[Power[Recalls]] = Power("recalls", "asking.Recalls")
 SHOWS: Final[Power[Shows]] = Power("shown", "asking.Shows")
 

@@ -38,6 +38,7 @@ WHOLE: Final[dict[str, Stricter]] = {
     "bypass.review_s": Direction.LOWER,
     "bypass.safety_responses": Direction.SHORTER,
     "approved": Direction.SHORTER,
+    "deep": Direction.SAME,
     "operators": Direction.SAME,
     "degrade": Direction.SAME,
     "experience.tier": ("persistent", "process", "session", "none"),

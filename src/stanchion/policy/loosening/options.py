@@ -184,7 +184,26 @@ OPTIONS: Final[dict[str, dict[str, Stricter]]] = {
         "counter": SAME,
     },
     "clamp": {**dict.fromkeys(("max_chars", "max_field"), LOWER), "keep": SAME},
-    "python": dict.fromkeys(("call", "deadline_ms", "deep", "isolated", "deadlines_ms"), SAME),
+    "python": dict.fromkeys(("call", "deadline_ms", "deep", "isolated", "waits", "cache"), SAME),
+    "llm_judge": {
+        **dict.fromkeys(("rule", "model", "endpoint", "key_env", "deadline_ms", "waits", "max_chars"), SAME),
+        "required": ON,
+        **dict.fromkeys(("action", "unsure"), ACTION),
+        **dict.fromkeys(("input_usd_per_mtok", "output_usd_per_mtok"), HIGHER),
+    },
+    "scope_classifier": {
+        **dict.fromkeys(("about", "deadline_ms", "waits"), SAME),
+        "covered": HIGHER,
+        **dict.fromkeys(("task_words", "action_words"), LOWER),
+        "action": ACTION,
+        "required": ON,
+    },
+    "injection_classifier": {
+        **dict.fromkeys(("deadline_ms", "waits"), SAME),
+        "at_least": LOWER,
+        "action": ACTION,
+        **dict.fromkeys(("trusted", "required"), ON),
+    },
     "rule": {
         **dict.fromkeys(("when", "check"), SAME),
         "action": ACTION,

@@ -15,6 +15,9 @@ from stanchion.runtime.answers.question import Lingering, Question
 if TYPE_CHECKING:
     from asyncio import Future
 
+    from stanchion.runtime.answers.deep import Entry, Inbox, Rule
+    from stanchion.runtime.answers.rule_costs import Payer
+
 Answerer = Callable[..., Any]
 Find = Callable[[str, str], Answerer | None]
 """Gives the code that answers for a guard of a policy, by the policy's hash and the guard's id."""
@@ -39,7 +42,12 @@ class Answering:
         keeps: Keeps,
         pool: Pool,
         context: Surrounds = lambda _event: None,
+        tenant: str = "",
+        payer: Payer | None = None,
     ) -> None:
+        self._tenant, self._payer = tenant, payer
+        self._inbox: Inbox | None = None
+        self._rules: dict[str, tuple[str, Rule | None]] = {}
         self._find = find
         self._on_late = on_late
         self._recalls = recalls
@@ -51,8 +59,9 @@ class Answering:
 
     def answer(self, ask: Ask) -> tuple[Answer, ...]:
         """All answers, asked side by side, each an answer or its expiry."""
-        if len(ask.lookups) == 1 and type(ask.lookups[0].payload) is Recall:
-            return (self._recalled(ask.lookups[0].payload),)
+        if len(ask.lookups) == 1:
+            put = self._put(ask.policy, ask.lookups[0])
+            return (_or_expired(put.wait() if isinstance(put, Question) else put, ask.lookups[0]),)
         asked = [(lookup, self._put(ask.policy, lookup)) for lookup in ask.lookups]
         return tuple([_or_expired(one.wait() if isinstance(one, Question) else one, lookup) for lookup, one in asked])
 
@@ -70,7 +79,7 @@ class Answering:
     def _open(self) -> set[Question | Lingering]:
         """What is asked and not answered; what was asked before a fork is the parent's."""
         if self._epoch != self._pool.epoch:
-            self._epoch, self._asked = self._pool.epoch, set()
+            self._epoch, self._asked, self._inbox = self._pool.epoch, set(), None
         return self._asked
 
     def _recalled(self, question: Recall) -> Answer:
@@ -83,8 +92,13 @@ class Answering:
         """Put a lookup to the pool; an answer where it is known at once, `None` where nobody would be in time."""
         if type(lookup.payload) is Recall:
             return self._recalled(lookup.payload)
+        entry, known = self._entered(policy, lookup)
+        if known is not None:
+            return known
         answerer = self._find(policy, lookup.guard)
         if answerer is None:
+            if entry is not None:
+                entry.answered(None)
             return Failed("NoAnswerer")
         lane = self._pool.lane(lookup.guard)
         takes = lane.takes(answerer)
@@ -93,17 +107,48 @@ class Answering:
             self._asked.discard(question)
             lane.leave(question)
 
+        beside = lookup.beside
         question = Question(
             self._with_context(answerer, takes, lookup),
             lookup.payload,
-            time.monotonic() + lookup.deadline_ms / 1000,
+            entry.until if entry is not None and beside else time.monotonic() + lookup.deadline_ms / 1000,
             self._keeps(policy, lookup.guard),
             threading.Event() if STOP in takes else None,
             lambda value: self._on_late(policy, lookup, value),
             ended,
+            entry,
+            beside,
         )
+        if entry is not None:
+            entry.one = question
         self._open().add(question)
-        return question if lane.enter(question) else question.expire()
+        worth = lane.enter(question)
+        if beside:  # however soon it answers: whether a call hears of it does not depend on who is faster
+            return None
+        return question if worth else question.expire()
+
+    def _entered(self, policy: str, lookup: Lookup) -> tuple[Entry | None, Answer | None]:
+        """Enter a deep rule's question: its account, and its answer where that is known or it is not to be asked."""
+        known = self._rules.get(lookup.guard)
+        if known is None or known[0] != policy:
+            known = self._rules[lookup.guard] = (policy, self._pool.rule(policy, lookup.guard))
+        rule = known[1]
+        if rule is None:
+            return None, None
+        self._open()
+        if self._inbox is None:
+            self._inbox = rule.inbox()
+        entered = rule.enter(self._tenant, lookup.payload, self._inbox, self._charge)
+        if entered is None:
+            return None, Expired(lookup.deadline_ms)
+        return (None, entered) if isinstance(entered, Answered) else (entered, None)
+
+    def _charge(self, tokens: int, cost_microusd: int) -> None:
+        """Have the run pay for an answer."""
+        if self._payer is not None:
+            from stanchion.runtime.answers.rule_costs import owe_cost
+
+            owe_cost(self._payer, tokens, cost_microusd)
 
     def _with_context(self, answerer: Answerer, takes: frozenset[str], lookup: Lookup) -> Answerer:
         return partial(answerer, context=self._context(lookup.payload)) if CONTEXT in takes else answerer
@@ -121,30 +166,36 @@ class Answering:
         """Ask async code in a task of this loop. One that is late may still answer, for the run's next event."""
         import asyncio
 
+        entry, known = self._entered(policy, lookup)
+        if known is not None:
+            return known
         lane = self._pool.lane(lookup.guard)
         takes = lane.takes(answerer)
         stop = threading.Event() if STOP in takes else None
         code = self._with_context(answerer, takes, lookup)
         task = asyncio.ensure_future(code(lookup.payload, **({} if stop is None else {"stop": stop})))
-        one = Lingering(task, asyncio.get_running_loop())
+        one = Lingering(task, asyncio.get_running_loop(), entry)
         self._open().add(one)
-        try:
-            done, _ = await asyncio.wait({task}, timeout=lookup.deadline_ms / 1000)
-        except BaseException:
-            task.cancel()
-            self._asked.discard(one)
-            raise
-        finally:
-            if stop is not None:
-                stop.set()
-        if done:
-            self._asked.discard(one)
-            return _answer_of(task)
+        if not lookup.beside:
+            try:
+                await asyncio.wait({task}, timeout=lookup.deadline_ms / 1000)
+            except BaseException:
+                task.cancel()
+                self._asked.discard(one)
+                one.dropped()
+                raise
+            finally:
+                if stop is not None and entry is None:
+                    stop.set()
+            if task.done():
+                self._asked.discard(one)
+                return one.over(_answer_of(task))
+            one.expired()
 
         def late(ended: Future[Any]) -> None:
             lane.gone(ended)
             self._asked.discard(one)
-            answer = _answer_of(ended)
+            answer = one.over(_answer_of(ended))
             if isinstance(answer, Answered):
                 self._on_late(policy, lookup, answer.value)
 

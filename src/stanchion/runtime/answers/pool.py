@@ -19,6 +19,7 @@ from stanchion.runtime.answers.question import Lingering, Question
 
 if TYPE_CHECKING:
     from stanchion.runtime.answers.afterwards import Afterwards
+    from stanchion.runtime.answers.deep import DeepRules, Rule
 
 SIZE: Final = 32
 """How many questions of one guard are worked on at a time."""
@@ -37,10 +38,11 @@ MOST_LANES: Final = 1_024
 class Pool:
     """The lanes of a shield's guards. It starts threads when there is work, and they end when there is none."""
 
-    def __init__(self, size: int = SIZE) -> None:
+    def __init__(self, size: int = SIZE, rules: Callable[[], DeepRules | None] = lambda: None) -> None:
         if isinstance(size, bool) or not isinstance(size, int) or not 0 < size <= 10_000:
             raise ValueError(f"answer_threads is `{size}`: give a whole number from 1 to 10,000")
         self._size = size
+        self._rules = rules
         self._closed = False
         self.epoch = 0
         self._afterwards: Afterwards | None = None
@@ -73,6 +75,16 @@ class Pool:
             if self._closed:
                 lane.close()
             return lane
+
+    def rule(self, policy: str, guard: str) -> Rule | None:
+        """The deep rule that a guard is, by its policy's hash and its id; `None` where it is none."""
+        rules = self._rules()
+        return None if rules is None else rules.of(policy, guard)
+
+    def counted(self) -> dict[tuple[str, str], int]:
+        """How many questions to deep rules came to what, by rule and outcome."""
+        rules = self._rules()
+        return {} if rules is None else rules.counted()
 
     def close(self) -> None:
         """Take no more questions; who is at work is told to stop, and its thread ends with its work. What nobody waits
@@ -140,7 +152,7 @@ class Lane:
             if free:
                 question.keeps = True  # a thread is there for it: however short its deadline, it is asked
             if taken:
-                self._waiting.append(question)
+                self._line_up(question)
         if idle:
             self._calls.put(None)
         if worth and giving_way:
@@ -148,6 +160,14 @@ class Lane:
         if not taken:
             question.abandon()
         return worth
+
+    def _line_up(self, question: Question) -> None:
+        """Have a question wait for its turn: before those that nobody waits for. The caller holds the lock."""
+        if question.beside or not self._waiting or not self._waiting[-1].beside:
+            self._waiting.append(question)
+        else:
+            first = next(at for at, one in enumerate(self._waiting) if one.beside)
+            self._waiting.insert(first, question)
 
     def leave(self, question: Question) -> None:
         """Forget a question that waits for its turn."""

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from stanchion.kernel.lookups import Answer, Answered, Failed
 from stanchion.locks import Lock
@@ -25,14 +25,28 @@ class Listener(Enum):
     NOBODY = "nobody"
 
 
+class Account(Protocol):
+    """Keeps account of a question to a deep rule."""
+
+    def checked(self, value: Any, /) -> Any:
+        """An answer as it is recorded; raises where it is none."""
+
+    def expired(self) -> None:
+        """Somebody has waited for it in vain."""
+
+    def answered(self, answer: Answer | None, /) -> None:
+        """It is over: with an answer, or without one where it was never asked."""
+
+
 class Question:
     """One question. `keeps` says that it is asked even where nobody waits for it any more, for the run's next event;
     `stop` is an event that code is given which wants to know when nobody waits; `heard` takes a late answer's value,
-    and `ended` is told when it is over."""
+    and `ended` is told when it is over. A deep rule's is kept `account` of. Nobody ever waits for one that is asked
+    `beside` a call: its deadline is the end of its time box."""
 
     __slots__ = (
-        "_answer", "_begun", "_call", "_cancel", "_context", "_done", "_ended", "_heard", "_listener", "_lock",
-        "_payload", "_stop", "_wake", "deadline", "keeps",
+        "_account", "_answer", "_begun", "_call", "_cancel", "_context", "_done", "_ended", "_heard", "_listener",
+        "_lock", "_payload", "_stop", "_wake", "beside", "deadline", "keeps",
     )  # fmt: skip
 
     def __init__(
@@ -44,10 +58,13 @@ class Question:
         stop: threading.Event | None,
         heard: Callable[[Any], None],
         ended: Callable[[Question], None],
+        account: Account | None = None,
+        beside: bool = False,
     ) -> None:
         self._call, self._payload, self._stop = call, payload, stop
         self.deadline, self.keeps = deadline, keeps
-        self._heard, self._ended = heard, ended
+        self._heard, self._ended, self._account = heard, ended, account
+        self.beside = beside
         self._context = contextvars.copy_context()
         self._lock = Lock()
         self._done = threading.Lock()
@@ -55,7 +72,7 @@ class Question:
         self._wake: Callable[[], object] = self._let_go
         self._answer: Answer | None = None
         self._cancel: Callable[[], object] | None = None
-        self._listener = Listener.WAITS
+        self._listener = Listener.LATER if beside else Listener.WAITS
         self._begun = False
 
     @property
@@ -75,7 +92,8 @@ class Question:
             self._begun = True
         answer: Answer
         try:
-            answer = Answered(self._context.run(self._called))
+            value = self._context.run(self._called)
+            answer = Answered(value if self._account is None else self._account.checked(value))
         except BaseException as error:  # noqa: BLE001 - whatever a user's code raises is its answer
             answer = Failed(type(error).__name__)
         self._give(answer)
@@ -114,13 +132,16 @@ class Question:
         with self._lock:
             if self._answer is not None:
                 return self._answer
-            if self._listener is Listener.WAITS:
+            late = self._listener is Listener.WAITS
+            if late:
                 self._listener = Listener.LATER
             over = not self._begun and not self.keeps
-        if self._stop is not None:
+        if late and self._account is not None:
+            self._account.expired()
+        if self._stop is not None and self._account is None:
             self._stop.set()
         if over:
-            self._ended(self)
+            self._leave(None)
         return None
 
     def abandon(self) -> None:
@@ -133,8 +154,14 @@ class Question:
         if cancel is not None:
             cancel()
         if not begun:
-            self._ended(self)
+            self._leave(None)
         wake()
+
+    def _leave(self, answer: Answer | None) -> None:
+        """Tell everybody that it is over."""
+        self._ended(self)
+        if self._account is not None:
+            self._account.answered(answer)
 
     def _let_go(self) -> None:
         with suppress(RuntimeError):  # who waits was let go before
@@ -168,20 +195,44 @@ class Question:
         with self._lock:
             self._answer = answer
             listener, wake = self._listener, self._wake
-        self._ended(self)
-        if listener is Listener.WAITS:
-            wake()
-        elif listener is Listener.LATER and isinstance(answer, Answered):
-            self._heard(answer.value)
+        try:
+            if listener is Listener.LATER and isinstance(answer, Answered):
+                self._heard(answer.value)
+        finally:
+            self._leave(answer)
+            if listener is Listener.WAITS:
+                wake()
 
 
 class Lingering:
     """A task whose answer nobody waits for any more, on its own loop."""
 
-    __slots__ = ("_loop", "task")
+    __slots__ = ("_account", "_loop", "task")
 
-    def __init__(self, task: Future[Any], loop: AbstractEventLoop) -> None:
-        self.task, self._loop = task, loop
+    def __init__(self, task: Future[Any], loop: AbstractEventLoop, account: Account | None = None) -> None:
+        self.task, self._loop, self._account = task, loop, account
+
+    def expired(self) -> None:
+        """Somebody has waited for it in vain."""
+        if self._account is not None:
+            self._account.expired()
+
+    def dropped(self) -> None:
+        """Nobody wants its answer any more."""
+        if self._account is not None:
+            self._account.answered(None)
+
+    def over(self, answer: Answer) -> Answer:
+        """The answer as it counts, and told to whoever keeps account of it."""
+        if self._account is None:
+            return answer
+        if isinstance(answer, Answered):
+            try:
+                answer = Answered(self._account.checked(answer.value))
+            except Exception as error:  # noqa: BLE001 - whatever is wrong with an answer, it is none
+                answer = Failed(type(error).__name__)
+        self._account.answered(None if self.task.cancelled() else answer)
+        return answer
 
     def abandon(self) -> None:
         """Cancel it, from whichever thread."""

@@ -16,7 +16,7 @@ from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Charge, Event, Moment, RunInfo, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.gates import Ending
-from stanchion.kernel.late import late_finding
+from stanchion.kernel.late import in_order, late_finding
 from stanchion.kernel.lookups import Lookup
 from stanchion.kernel.sizes import CEILING, exceeds, refused_unread
 from stanchion.kernel.stages import Stage
@@ -72,7 +72,7 @@ class Desk(Notices):
         """What the run's host can carry out."""
         self.ended: Ending | None = None
         late = self._answered_late, self._recalled, shield.heard_late
-        self.asks = (shield.answerer, *late, shield.answers, self._context)
+        self.asks = (shield.answerer, *late, shield.answers, self._context, info.tenant, self)
         self.answering = Answering(*self.asks)
         self._surroundings: Surroundings | None = None
         self.provenance: Provenance | None = None if above is None else above.remembers()
@@ -207,7 +207,7 @@ class Desk(Notices):
         readings = tuple(map(self.shield.policy.read, events))
         if not self._late and self.ended is None and self.deadline_at_ms is None:
             return Moment(events, spent, settles, refused, attempt, stakes, granted, again, lifts, bypasses, readings)
-        late = [*refused, *[self._late.popleft() for _ in range(len(self._late))]]
+        late = [*refused, *in_order([self._late.popleft() for _ in range(len(self._late))])]
         if self.ended is not None:
             late.append(Finding(Action.HALT, self.ended.code, (self.ended.why,), guard="kernel"))
         elif self.deadline_at_ms is not None and event.at >= self.deadline_at_ms:

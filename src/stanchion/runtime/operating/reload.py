@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
-from stanchion.kernel.contract.powers import DEEP, ISOLATED
+from stanchion.kernel.contract.powers import DEEP, DEEP_RULE, ISOLATED
 from stanchion.kernel.guard import Placed
 from stanchion.policy.errors import PolicyError
 from stanchion.policy.loosens import PolicyLoosens
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from stanchion.policy.compiled import CompiledPolicy
     from stanchion.policy.home import Home
+    from stanchion.runtime.answers.deep import DeepRules
     from stanchion.runtime.answers.isolated.isolation import Isolation
     from stanchion.runtime.answers.resolver import Resolver, Resolving
     from stanchion.runtime.calling.ingest import Ingesting
@@ -61,6 +62,7 @@ class Policies:
         self._resolver = resolver
         self._resolving: Resolving | None = None
         self._isolation: Isolation | None = None
+        self._deep: DeepRules | None = None
         self.brake = brake
         self._ingesting = ingesting
         self._known: OrderedDict[str, tuple[CompiledPolicy, dict[str, Answerer]]] = OrderedDict()
@@ -80,6 +82,7 @@ class Policies:
             whole, hooks = self._ingesting.apply(whole)
             answerers = {**answerers, **hooks}
         whole.contextual = wants_context(answerers.values())
+        self._rules(whole)
         self._known[whole.hash] = (whole, answerers)
         self._known.move_to_end(whole.hash)
         while len(self._known) > REMEMBERED:
@@ -87,6 +90,22 @@ class Policies:
             if self._isolation is not None:
                 self._isolation.keep([code for known in self._known.values() for code in known[1].values()])
         return whole
+
+    def _rules(self, policy: CompiledPolicy) -> None:
+        """Take over the deep rules of a policy."""
+        guards = [(seat.placed.id, rule) for seat in policy.seats if (rule := DEEP_RULE.of(seat.placed.guard))]
+        if not guards:
+            return
+        from stanchion.runtime.answers.deep import DeepRules, Terms
+
+        if self._deep is None:
+            self._deep = DeepRules()
+        said = policy.file.deep
+        self._deep.enter(policy.hash, guards, Terms(*[getattr(said, name) for name in Terms._fields]))
+
+    def deep_rules(self) -> DeepRules | None:
+        """The deep rules of the policies; `None` where none has any."""
+        return self._deep
 
     def _at_home(self, policy: CompiledPolicy) -> tuple[CompiledPolicy, tuple[Any, ...]]:
         """The policy and the user's own guards, which know this shield's own places; those of one that is put in force

@@ -16,7 +16,7 @@ from stanchion.policy.veil import renamed
 from stanchion.runtime.errors import NoTenant
 from stanchion.runtime.standing.grounds import Grounds
 from stanchion.runtime.standing.veil import hidden_by
-from stanchion.telemetry.catalogue import TRAIL_RECORDS, TRAIL_WAITING, UNSETTLED, UNWRITTEN
+from stanchion.telemetry.catalogue import RULE_QUESTIONS, TRAIL_RECORDS, TRAIL_WAITING, UNSETTLED, UNWRITTEN
 from stanchion.telemetry.figures import Series
 from stanchion.telemetry.registry import Registry
 from stanchion.telemetry.sinks import Telemetry
@@ -43,6 +43,8 @@ class Figured(Grounds, Protocol):
     def unsettled(self) -> Any: ...
 
     def tell_missed(self, tenant: str) -> tuple[str, ...]: ...
+    @property
+    def answers(self) -> Any: ...
 
 
 def telemetry_of(shield: Figured, metrics: bool | None, environ: Mapping[str, str]) -> Telemetry:
@@ -137,6 +139,8 @@ class Shown:
 def _waiting(shield: Figured) -> Iterable[Series]:
     yield Series(UNWRITTEN.name, (), (len(shield.unwritten.waiting),))
     yield Series(UNSETTLED.name, (), (len(shield.unsettled.waiting),))
+    for labels, number in shield.answers.counted().items():
+        yield Series(RULE_QUESTIONS.name, labels, (number,))
 
 
 def _trail(journal: Any) -> Iterable[Series]:

@@ -78,7 +78,14 @@ def _secrets(config: Patterns, _pack: Pack, _deep: bool) -> Iterator[Part]:
 
 
 def _scope(_config: NoConfig, _pack: Pack, _deep: bool) -> Iterator[Part]:
-    yield Part("task_scope", {"action": "warn"})
+    yield Part("scope_classifier", {"action": "warn"})
+
+
+def waits_of(pack: Pack) -> dict[str, int]:
+    """How long a call waits for deep rules, by its risk, in the words of a policy's section `deep`."""
+    router = pack.risk_router
+    high, medium = round(router.high_risk_wait_ms), round(router.medium_risk_wait_ms)
+    return {"critical_wait_ms": high, "high_wait_ms": high, "medium_wait_ms": medium}
 
 
 def _own(config: OwnCode, pack: Pack, deep: bool) -> Iterator[Part]:
@@ -86,9 +93,7 @@ def _own(config: OwnCode, pack: Pack, deep: bool) -> Iterator[Part]:
     stages = [stage for event in config.events for stage in STAGES[event] if stage != "model_chunk"]
     options: dict[str, Any] = {"call": config.call, "deep": deep, "stages": list(dict.fromkeys(stages))}
     if deep:
-        router = pack.risk_router
-        options["deadline_ms"] = round(router.high_risk_wait_ms)
-        options["deadlines_ms"] = {"medium": round(router.medium_risk_wait_ms), "low": 0}
+        options["deadline_ms"] = max(DEADLINE_MS, *waits_of(pack).values())
     else:
         options["deadline_ms"] = round(pack.gateway.sync.timeout_ms)
     yield Part("python", options, "", ("call",))
@@ -97,6 +102,9 @@ def _own(config: OwnCode, pack: Pack, deep: bool) -> Iterator[Part]:
 def _none(_config: Any, _pack: Pack, _deep: bool) -> Iterator[Part]:
     yield from ()
 
+
+DEADLINE_MS: Final = 1_000
+"""How long the code of a deep rule has at the least, whoever waits for it."""
 
 BINDINGS: Final = {
     "injection-patterns": Binding(False, Jailbreaks, _injection, ("flag_trajectory", "increment_strike")),

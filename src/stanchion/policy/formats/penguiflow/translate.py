@@ -9,7 +9,7 @@ import msgspec
 from stanchion.policy.document import Document, Node, Step, in_order, shown
 from stanchion.policy.errors import Fault, PolicyError
 from stanchion.policy.formats.nodes import node
-from stanchion.policy.formats.penguiflow.rules import BINDINGS, NOTHING, Binding, Part, binding_of
+from stanchion.policy.formats.penguiflow.rules import BINDINGS, NOTHING, Binding, Part, binding_of, waits_of
 from stanchion.policy.formats.penguiflow.schema import Pack, RuleEntry
 from stanchion.policy.nearest import hint
 from stanchion.policy.overlay import ENVIRONMENTS, variants
@@ -80,6 +80,7 @@ class _Translation:
             "tools": Node(tools, document.place("tool_risks"), document.key_place("tool_risks")),
             "guards": Node(guards, at, at),
             "escalation": node({"timeout_s": PAUSE_S}, at),
+            "deep": node(waits_of(pack), document.place("risk_router")),
         }
         if document.written("version") is not None:
             made["version"] = document.node("version")

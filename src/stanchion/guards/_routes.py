@@ -1,0 +1,46 @@
+"""Routes: how long a call waits for a deep rule, by the risk of what it does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Final
+
+import msgspec
+
+from stanchion.kernel.actions import Risk
+from stanchion.kernel.lookups import Lookup
+
+Wait = Annotated[int, msgspec.Meta(ge=0, le=60_000)]
+Waits = dict[str, Wait]
+"""Milliseconds by risk."""
+
+USUAL: Final[Mapping[str, int]] = {"low": 0, "medium": 100, "high": 200, "critical": 200}
+"""How long a call waits where nobody says otherwise."""
+
+NAMES: Final[dict[Risk, str]] = {
+    Risk.LOW: "low",
+    Risk.MEDIUM: "medium",
+    Risk.HIGH: "high",
+    Risk.CRITICAL: "critical",
+}
+
+
+def named(waits: Mapping[str, int] | None) -> None:
+    """Raise where waits are for something that is no risk."""
+    for name in {} if waits is None else waits:
+        if name not in USUAL:
+            raise ValueError(f"`waits` has `{name}`, which is no risk: choose among {', '.join(USUAL)}")
+
+
+def lookup(payload: Any, risk: Risk, waits: Mapping[str, int] | None, deadline_ms: int) -> Lookup:
+    """A deep rule's question about something of that risk: waited for by the risk, and never longer than the deadline.
+    At low risk one that is not waited for is asked beside the call."""
+    name = NAMES[risk]
+    wait = USUAL[name] if waits is None else waits.get(name, USUAL[name])
+    wait = min(deadline_ms, wait)
+    return Lookup("", payload, wait, 0, wait == 0 and risk == Risk.LOW)
+
+
+def routed(own: Mapping[str, int] | None, usual: Mapping[str, int]) -> dict[str, int]:
+    """The waits of a rule: those it names, and the usual ones for the rest."""
+    return {**usual, **({} if own is None else own)}

@@ -1,0 +1,163 @@
+"""LLM judge: a model behind an OpenAI-compatible endpoint says whether an action keeps to a rule in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Annotated, Any, ClassVar, Final, Literal
+from urllib.parse import urlsplit
+
+import msgspec
+
+from stanchion.guards._routes import Waits, lookup, named, routed
+from stanchion.kernel.actions import Action, Category, Risk
+from stanchion.kernel.events import Event
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.guard import Kind
+from stanchion.kernel.lookups import Lookup
+from stanchion.kernel.option import ACTIONS, PlainActionName
+from stanchion.kernel.stages import Stage
+from stanchion.kernel.table import carried
+from stanchion.kernel.words import Words, declare
+from stanchion.readings import Reading
+
+CODES: Final = declare(
+    {
+        "judge.said": Words(
+            "a judge does not let this pass: its verdict is `{}`",
+            "do it in another way that keeps to the task, or ask the user",
+            "the judge's reason: {1}",
+        )
+    }
+)
+
+PROMPT: Final = "1"
+"""The version of the fixed prompt: what was answered to another is not taken for an answer to this one."""
+LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+NEEDS: Final = "it needs `httpx`, which is not installed: install the extra `httpx`"
+LONGEST: Final = 300
+"""How much of a judge's reason is kept."""
+
+Dollars = Annotated[float, msgspec.Meta(ge=0)]
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """A question to the judge: the rule, what is judged, and which model is asked where."""
+
+    rule: str
+    stage: str
+    tool: str
+    risk: str
+    task: str
+    content: Any
+    endpoint: str
+    model: str
+    key_env: str
+    deadline_ms: int
+    max_chars: int
+    prices: tuple[float, float] | None
+
+
+class Verdict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A judge's answer, and what it has cost."""
+
+    verdict: Literal["allow", "refuse", "unsure"]
+    reason: str = ""
+    tokens: Annotated[int, msgspec.Meta(ge=0)] = 0
+    cost_microusd: Annotated[int, msgspec.Meta(ge=0)] = 0
+
+
+class LlmJudge(msgspec.Struct, frozen=True):
+    """Has a model judge an event by a rule in plain words. Its answer has a fixed form, and the event is quoted to it
+    as data; what it costs is charged to the run."""
+
+    name: ClassVar[str] = "llm_judge"
+    kind: ClassVar[Kind] = Kind.ASKING
+    call: ClassVar[str] = "stanchion.runtime.answers.llm_judge:verdict"
+    stages: ClassVar[frozenset[Stage]] = frozenset(
+        {Stage.PROMPT, Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.MODEL_REPLY, Stage.HANDOFF}
+    )
+    default_stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
+    category: ClassVar[Category] = Category.QUALITY
+    priority: ClassVar[int] = 95
+
+    rule: Annotated[str, msgspec.Meta(min_length=1, max_length=4_000)]
+    model: Annotated[str, msgspec.Meta(min_length=1)]
+    endpoint: str = "https://api.openai.com/v1"
+    key_env: str = "OPENAI_API_KEY"
+    deadline_ms: Annotated[int, msgspec.Meta(ge=0, le=60_000)] = 10_000
+    waits: Waits | None = None
+    required: bool = False
+    action: PlainActionName = "block"
+    unsure: PlainActionName = "escalate"
+    max_chars: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)] = 8_000
+    input_usd_per_mtok: Dollars | None = None
+    output_usd_per_mtok: Dollars | None = None
+
+    def __post_init__(self) -> None:
+        named(self.waits)
+        where = urlsplit(self.endpoint)
+        if where.scheme != "https" and not (where.scheme == "http" and where.hostname in LOOPBACK):
+            raise ValueError(f"`endpoint` is `{self.endpoint}`: write an https URL, or an http one of this very host")
+        if where.username is not None or where.password is not None:
+            raise ValueError("`endpoint` has a login: put the key into the environment and name it with `key_env`")
+        if (self.input_usd_per_mtok is None) != (self.output_usd_per_mtok is None):
+            raise ValueError("only one price is given: give both `input_usd_per_mtok` and `output_usd_per_mtok`")
+        try:
+            import httpx  # noqa: F401  # a policy that cannot be carried out is refused when it loads
+        except ImportError:
+            raise ValueError(NEEDS) from None
+
+    @property
+    def deep(self) -> bool:
+        """Whether it may be late: not where its answer is required."""
+        return not self.required
+
+    @property
+    def rule_version(self) -> str | None:
+        """The prompt, the model, where it is and what it is asked."""
+        said = (PROMPT, self.endpoint, self.model, self.rule, self.max_chars)
+        return sha256(msgspec.json.encode(said)).hexdigest()
+
+    def routed(self, waits: Mapping[str, int], /) -> LlmJudge:
+        """The same guard, which waits as the policy says where it does not say so itself."""
+        return msgspec.structs.replace(self, waits=routed(self.waits, waits))
+
+    def ask(self, reading: Reading[Event], /) -> Lookup:
+        """Ask about what an event is, without whose it is and when."""
+        event = reading.event
+        prices = self.input_usd_per_mtok, self.output_usd_per_mtok
+        asked = Asked(
+            self.rule, str(event.stage), event.tool, Risk(event.risk).name.lower(), event.run.task, reading.content,
+            self.endpoint, self.model, self.key_env, self.deadline_ms, self.max_chars,
+            None if prices[0] is None or prices[1] is None else (prices[0], prices[1]),
+        )  # fmt: skip
+        if self.required:
+            return Lookup("", asked, self.deadline_ms)
+        return lookup(asked, event.risk, self.waits, self.deadline_ms)
+
+    def content(self, payload: Asked, /) -> Any:
+        """What the verdict depends on."""
+        return [payload.stage, payload.tool, payload.risk, payload.task, payload.content]
+
+    def checked(self, value: Any, /) -> Any:
+        """A verdict as plain data; anything else is a failure."""
+        return msgspec.to_builtins(msgspec.convert(value, Verdict))
+
+    def cost(self, value: Any, /) -> tuple[int, int]:
+        """The tokens and the money that the model has taken."""
+        return value["tokens"], value["cost_microusd"]
+
+    def judge(self, reading: Reading[Any], value: Any, /) -> Finding | None:
+        """Do what the policy says for the verdict. An answer of any other form is a failure, which refuses."""
+        answer = msgspec.convert(value, Verdict)
+        if answer.verdict == "allow":
+            return None
+        usual = ACTIONS[self.action if answer.verdict == "refuse" else self.unsure]
+        stage = getattr(reading.event, "stage", Stage.TOOL_CALL)
+        action = carried(stage)[usual] if isinstance(stage, Stage) else usual
+        return Finding(action, "judge.said", (answer.verdict, answer.reason[:LONGEST]))
+
+    def actions(self) -> tuple[Action, ...]:
+        """What this guard can answer."""
+        return tuple(dict.fromkeys([ACTIONS[self.action], ACTIONS[self.unsure]]))

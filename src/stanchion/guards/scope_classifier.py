@@ -1,0 +1,127 @@
+"""Scope classifier: an action whose words have nothing to do with its task is told of, or waits for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Final
+
+import msgspec
+
+from stanchion.guards._routes import Waits, lookup, named, routed
+from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.events import Event
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.guard import Kind
+from stanchion.kernel.lookups import Lookup
+from stanchion.kernel.names import glob
+from stanchion.kernel.option import ACTIONS, PlainActionName
+from stanchion.kernel.stages import Stage
+from stanchion.kernel.words import Words, declare
+from stanchion.readings import Reading
+
+CODES: Final = declare(
+    {
+        "scope.drifts": Words(
+            "this has little to do with the task: the task speaks of {} % of what it is about",
+            "come back to the task, or say why the step belongs to it",
+        )
+    }
+)
+
+VERSION: Final = "1"
+"""The version of the measure: what another one found is not taken for what this one would."""
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """A question: how far is an action from what its task is about?"""
+
+    about: str
+    tool: str
+    text: str
+
+
+class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The answer: how many telling words task and action have, and how much of the action's the task covers."""
+
+    task: Annotated[int, msgspec.Meta(ge=0)]
+    action: Annotated[int, msgspec.Meta(ge=0)]
+    covered: Annotated[float, msgspec.Meta(ge=0, le=1)]
+
+
+class ScopeClassifier(msgspec.Struct, frozen=True):
+    """Compares the words of an action with those of its task: the run's `task`, or what `about` says of it."""
+
+    name: ClassVar[str] = "scope_classifier"
+    kind: ClassVar[Kind] = Kind.ASKING
+    call: ClassVar[str] = "stanchion.runtime.answers.scope_classifier:measured"
+    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL, Stage.MODEL_REPLY, Stage.HANDOFF})
+    default_stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
+    category: ClassVar[Category] = Category.SCOPE
+    priority: ClassVar[int] = 92
+
+    about: dict[str, str] | None = None
+    covered: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.12
+    task_words: Annotated[int, msgspec.Meta(ge=1)] = 6
+    action_words: Annotated[int, msgspec.Meta(ge=1)] = 5
+    action: PlainActionName = "warn"
+    deadline_ms: Annotated[int, msgspec.Meta(ge=0, le=60_000)] = 1_000
+    waits: Waits | None = None
+    required: bool = False
+
+    def __post_init__(self) -> None:
+        named(self.waits)
+
+    @property
+    def deep(self) -> bool:
+        """Whether it may be late: not where its answer is required."""
+        return not self.required
+
+    @property
+    def rule_version(self) -> str | None:
+        """The version of the measure; what it is compared with is part of the question."""
+        return VERSION
+
+    def routed(self, waits: Mapping[str, int], /) -> ScopeClassifier:
+        """The same guard, which waits as the policy says where it does not say so itself."""
+        return msgspec.structs.replace(self, waits=routed(self.waits, waits))
+
+    def ask(self, reading: Reading[Event], /) -> Lookup | None:
+        """Ask how far an event is from its task; nothing where nobody says what the task is about."""
+        event = reading.event
+        about = self._about(event.run.task)
+        if not about:
+            return None
+        asked = Asked(about, event.tool, "\n".join([leaf.text for leaf in reading.leaves]))
+        if self.required:
+            return Lookup("", asked, self.deadline_ms)
+        return lookup(asked, event.risk, self.waits, self.deadline_ms)
+
+    def _about(self, task: str) -> str:
+        """What a task is about: what the policy says of it, by name or glob, or else the task itself."""
+        listed = {} if self.about is None else self.about
+        return (
+            listed[task] if task in listed else next((said for name, said in listed.items() if glob(name, task)), task)
+        )
+
+    def content(self, payload: Asked, /) -> Any:
+        """What the answer depends on: all of the question."""
+        return [payload.about, payload.tool, payload.text]
+
+    def checked(self, value: Any, /) -> Any:
+        """A measure as plain data; anything else is a failure."""
+        return msgspec.to_builtins(msgspec.convert(value, Measured))
+
+    def cost(self, _value: Any, /) -> tuple[int, int]:
+        """Nothing."""
+        return 0, 0
+
+    def judge(self, _reading: Reading[Any], value: Any, /) -> Finding | None:
+        """Tell of an action that the task hardly covers, where both say enough to be compared."""
+        found = msgspec.convert(value, Measured)
+        if found.task < self.task_words or found.action < self.action_words or found.covered >= self.covered:
+            return None
+        return Finding(ACTIONS[self.action], "scope.drifts", (round(100 * found.covered),))
+
+    def actions(self) -> tuple[Action, ...]:
+        """What this guard can answer."""
+        return (ACTIONS[self.action],)

@@ -1,0 +1,250 @@
+"""Deep rules as they are asked: bounded for each run, time-boxed, left alone where they fail, their answers kept."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from itertools import count
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from stanchion.kernel.lookups import Answer, Answered, Failed
+from stanchion.locks import Lock
+from stanchion.runtime.answers.breaker import Breaker
+from stanchion.runtime.answers.kept_answers import KeptAnswers, Key, key_of
+
+if TYPE_CHECKING:
+    from stanchion.kernel.contract.asking import DeepRule
+    from stanchion.runtime.answers.question import Lingering, Question
+
+OnCost = Callable[[int, int], None]
+"""Told the tokens and the millionths of a dollar that an answer has cost."""
+
+OUTCOMES: Final = ("asked", "kept", "answered", "failed", "late", "dropped", "full", "resting")
+"""What can become of a question; the last two were not asked."""
+FOREVER: Final = float("inf")
+POLICIES: Final = 16
+"""How many policies are remembered, so that a decision under way finds the rules of the one it began with."""
+
+
+class Terms(NamedTuple):
+    """How deep rules are asked, as a policy says it."""
+
+    questions_for_a_run: int = 32
+    time_box_s: float = 30.0
+    rest_after: int = 20
+    rest_s: float = 30.0
+    answers_kept: int = 4_096
+
+
+class Inbox:
+    """The questions of one run that deep rules have not answered, so many at the most."""
+
+    __slots__ = ("_lock", "_open")
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._open = 0
+
+    def take(self, most: int) -> bool:
+        """Take a place, where there is one."""
+        if self._open >= most:
+            return False
+        with self._lock:
+            if self._open >= most:
+                return False
+            self._open += 1
+            return True
+
+    def leave(self) -> None:
+        """Give a place back."""
+        with self._lock:
+            self._open -= 1
+
+
+class Entry:
+    """One question to a rule, from when it is asked until its answer, or until nobody would take it any more."""
+
+    __slots__ = ("_inbox", "_key", "_lock", "_on_cost", "_over", "_rule", "_told", "one", "until")
+
+    def __init__(self, rule: Rule, inbox: Inbox, key: Key | None, until: float, on_cost: OnCost) -> None:
+        self._rule, self._inbox, self._key, self._on_cost = rule, inbox, key, on_cost
+        self.until = until
+        self.one: Question | Lingering | None = None
+        self._lock = Lock()
+        self._over = self._told = False
+
+    def checked(self, value: Any, /) -> Any:
+        """An answer as it is recorded; raises where it is none."""
+        return self._rule.guard.checked(value)
+
+    def expired(self) -> None:
+        """Somebody has waited for it in vain."""
+        if not self._first("_told"):
+            return
+        self._rule.tally("late")
+        self._rule.breaker.failed()
+
+    def answered(self, answer: Answer | None, /) -> None:
+        """It is over: with an answer, or without one where it was never asked."""
+        if not self._first("_over"):
+            return
+        self._inbox.leave()
+        rule = self._rule
+        rule.leave(self)
+        match answer:
+            case Answered():
+                rule.tally("answered")
+                if self._key is not None:
+                    rule.kept.put(self._key, answer)
+                if not self._told:
+                    rule.breaker.passed()
+                self._charge(answer.value)
+            case Failed():
+                rule.tally("failed")
+                if not self._told:
+                    rule.breaker.failed()
+            case _:
+                rule.tally("dropped")
+
+    def _charge(self, value: Any) -> None:
+        """Have the run pay. Whoever waits for the answer gets it, whatever goes wrong here."""
+        try:
+            tokens, cost_microusd = self._rule.guard.cost(value)
+            if tokens or cost_microusd:
+                self._on_cost(tokens, cost_microusd)
+        except Exception as error:  # noqa: BLE001 - a rule's own code may raise anything
+            from stanchion.runtime.asides import aside
+
+            aside("the cost of a deep rule's answer could not be charged", error)
+
+    def overdue(self) -> None:
+        """Its time box is over: have it stop, and count it as a failure."""
+        self.expired()
+        self.answered(None)
+        if self.one is not None:
+            self.one.abandon()
+
+    def _first(self, what: str) -> bool:
+        with self._lock:
+            before: bool = getattr(self, what)
+            setattr(self, what, True)
+            return not before
+
+
+class Rule:
+    """One deep rule of a shield, whoever asks it."""
+
+    def __init__(self, name: str, guard: DeepRule, terms: Terms, rules: DeepRules) -> None:
+        self.guard, self.kept, self.terms = guard, rules.kept, terms
+        clock = rules.clock
+        self.breaker = Breaker(terms.rest_after, terms.rest_s, clock)
+        self._name, self._version, self._clock = name, str(guard.rule_version), clock
+        self._counts = rules.counters(name)
+        self._lock = Lock()
+        self._asked: dict[Entry, None] = {}
+        self._due = FOREVER
+        """When it is to be looked whether a time box is over; none is before."""
+
+    def enter(self, tenant: str, payload: Any, inbox: Inbox, on_cost: OnCost) -> Entry | Answered | None:
+        """Enter a question. Gives the answer where it is known; `None` where it is not asked, so that it is late.
+
+        Cases, in this order: the same was asked before; the rule rests; the run has too many open questions; it is
+        asked.
+        """
+        key = self._key(tenant, payload) if self.kept.most else None
+        known = None if key is None else self.kept.get(key)
+        if known is not None:
+            self.tally("kept")
+            return known
+        self._sweep()
+        if not self.breaker.lets():
+            self.tally("resting")
+            return None
+        if not inbox.take(self.terms.questions_for_a_run):
+            self.tally("full")
+            return None
+        self.tally("asked")
+        entry = Entry(self, inbox, key, self._clock() + self.terms.time_box_s, on_cost)
+        with self._lock:
+            self._asked[entry] = None
+            self._due = min(self._due, entry.until)
+        return entry
+
+    def _key(self, tenant: str, payload: Any) -> Key | None:
+        """By what the answer is found again; `None` where it is not to be kept, or nobody can say."""
+        try:
+            content = self.guard.content(payload)
+        except Exception:  # noqa: BLE001 - a rule's own code may raise anything, and then keeps nothing
+            return None
+        return None if content is None else key_of(tenant, self._name, self._version, content)
+
+    @staticmethod
+    def inbox() -> Inbox:
+        """A run's inbox."""
+        return Inbox()
+
+    def leave(self, entry: Entry) -> None:
+        """Forget a question that is over."""
+        with self._lock:
+            self._asked.pop(entry, None)
+
+    def tally(self, what: str) -> None:
+        """Count what became of a question."""
+        next(self._counts[what])
+
+    def _sweep(self) -> None:
+        """Have questions stop whose time box is over, oldest first."""
+        while self._clock() >= self._due:
+            with self._lock:
+                first = next(iter(self._asked), None)
+                self._due = FOREVER if first is None else first.until
+                if first is None or first.until > self._clock():
+                    return
+                del self._asked[first]
+            first.overdue()
+
+
+class DeepRules:
+    """The deep rules of the policies that a shield has had in force, newest last."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.clock = clock
+        self.kept = KeptAnswers(0)
+        self._counters: dict[str, dict[str, count[int]]] = {}
+        self._rules: dict[tuple[str, str, Terms], Rule] = {}
+        self._known: OrderedDict[str, dict[str, Rule]] = OrderedDict()
+
+    def enter(self, policy: str, guards: Iterable[tuple[str, DeepRule]], terms: Terms) -> None:
+        """Take over the rules of a policy. One that is the same as before goes on as it is: it rests, if it does."""
+        self.kept.most = terms.answers_kept
+        here: dict[str, Rule] = {}
+        for name, guard in guards:
+            key = (name, str(guard.rule_version), terms)
+            known = self._rules.get(key)
+            here[name] = Rule(name, guard, terms, self) if known is None else known
+            self._rules[key] = here[name]
+        self._known[policy] = here
+        self._known.move_to_end(policy)
+        while len(self._known) > POLICIES:
+            self._known.popitem(last=False)
+        used = {id(rule) for rules in self._known.values() for rule in rules.values()}
+        self._rules = {key: rule for key, rule in self._rules.items() if id(rule) in used}
+
+    def of(self, policy: str, guard: str) -> Rule | None:
+        """A rule of a policy."""
+        known = self._known.get(policy)
+        return None if known is None else known.get(guard)
+
+    def counters(self, rule: str) -> dict[str, count[int]]:
+        """What counts the questions to a rule, by what became of them; the same for each of its versions."""
+        return self._counters.setdefault(rule, {outcome: count() for outcome in OUTCOMES})
+
+    def counted(self) -> dict[tuple[str, str], int]:
+        """How many questions came to what, by rule and outcome."""
+        found = {
+            (rule, outcome): int(repr(counter)[6:-1])
+            for rule, counters in list(self._counters.items())
+            for outcome, counter in counters.items()
+        }
+        return {key: number for key, number in found.items() if number}

@@ -1,0 +1,46 @@
+"""A loopback endpoint that speaks as OpenAI-compatible ones do, and says what a test wants it to."""
+
+from __future__ import annotations
+
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+class FakeJudge:
+    """Answers every question with `says`: a verdict, or bytes as they are. It keeps what it was asked."""
+
+    def __init__(self) -> None:
+        self.says: Any = {"verdict": "allow", "reason": "fine"}
+        self.status = 200
+        self.asked: list[tuple[str, dict[str, str], dict[str, Any]]] = []
+        judge = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                judge.asked.append((self.path, dict(self.headers), body))
+                sent = judge.says if isinstance(judge.says, bytes) else judge.reply()
+                self.send_response(judge.status)
+                self.send_header("Content-Length", str(len(sent)))
+                self.end_headers()
+                self.wfile.write(sent)
+
+            def log_message(self, *_: Any) -> None:
+                """Say nothing."""
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.endpoint = f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def reply(self) -> bytes:
+        """What it sends."""
+        content = self.says if isinstance(self.says, str) else json.dumps(self.says)
+        usage = {"prompt_tokens": 900, "completion_tokens": 100, "total_tokens": 1_000}
+        return json.dumps({"choices": [{"message": {"content": content}}], "usage": usage}).encode()
+
+    def close(self) -> None:
+        """Stop."""
+        self._server.shutdown()
+        self._server.server_close()
