@@ -106,7 +106,7 @@ class RetryOnce:
     stages = ("error",)
 
     def judge(self, _reading: Any) -> Finding:
-        return Finding(Action.RETRY, "own.retry")
+        return Finding(Action.RETRY, "own.retry", terms=Retry(max_attempts=1))
 
 
 @pytest.mark.parametrize(("braked", "calls"), [(False, 2), (True, 1)])

@@ -57,7 +57,9 @@ def test_a_mistyped_keyword_is_answered_with_the_nearest() -> None:
         shield.halt(tennant="a")  # type: ignore[call-arg]
 
 
-@pytest.mark.parametrize("name", [name for name in vars(ByPeople) if not name.startswith("_")])
+@pytest.mark.parametrize(
+    "name", [name for name, one in vars(ByPeople).items() if not name.startswith("_") and not isinstance(one, property)]
+)
 def test_every_method_of_people_is_found_and_says_what_it_does(name: str) -> None:
     method = getattr(Shield, name)
     assert inspect.isfunction(inspect.unwrap(method))

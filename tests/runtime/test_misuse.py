@@ -33,7 +33,7 @@ def search(q: str) -> str:
 
 CALLS: list[tuple[Callable[[Any], Any], str]] = [
     (lambda run: run.result("t", {}), r"^Run\.result\(\) missing 1 required positional argument: 'result'"),
-    (lambda run: run.handoff("bob"), r"^Run\.handoff\(\) missing"),
+    (lambda run: run.handoff(), r"^Run\.handoff\(\) missing"),
     (lambda run: asyncio.run(run.aresult("t", {})), r"^Run\.aresult\(\) missing"),
     (lambda run: asyncio.run(run.acheck("t", {}, colour=1)), r"^Run\.acheck\(\) got an unexpected .* 'colour'"),
     (

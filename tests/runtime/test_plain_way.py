@@ -17,10 +17,10 @@ from stanchion.runtime.shield import Shield
 
 ARGS: Final = {"command": "ls"}
 MOST_OF_A_CALL: Final = 44
-MOST_OF_A_RESULT: Final = 56
+MOST_OF_A_RESULT: Final = 57
 """Functions of the runtime, the kernel, the store in memory and its lock. Whoever needs more on the way of every call
 says here what for: the phases of the engine are functions, and so is what differs between the course of an action and
-that of an outcome."""
+that of an outcome; and of some decisions it is measured how long their guards take."""
 ROOT: Final = os.path.dirname(stanchion.__file__)
 WITHIN: Final = tuple(os.path.join(ROOT, part, "") for part in ("runtime", "kernel", "stores", "locks"))
 

@@ -45,10 +45,10 @@ from stanchion.stores.memory import wall_ms
 from stanchion.views.encode import json_line
 from stanchion.views.tickets import TicketView, grant_view, ticket_in_full, ticket_view
 
-USAGE: Final = """stanchion tickets list [--all | --state STATE] [--kind KIND] [--tenant NAME] [--store URL] [--json]
+USAGE: Final = """stanchion tickets list [--all | --state STATE] [--kind KIND] [--tenant NAME] [--json]
        stanchion tickets watch [--kind KIND] [--tenant NAME] [--store URL] [--json]
        stanchion tickets show ID [--store URL] [--json]
-       stanchion tickets approve ID [--scope SCOPE | --set ARG=VALUE] [--for TIME] [--comment WORDS] [--key FILE]
+       stanchion tickets approve ID [--scope SCOPE | --set ARG=VALUE] [--for TIME] [--key FILE]
        stanchion tickets deny ID --comment WHY [--key FILE]
        stanchion tickets revoke GRANT [--comment WHY]
        stanchion tickets bypass [--all] [--tenant NAME] [--json]

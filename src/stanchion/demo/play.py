@@ -42,7 +42,7 @@ class Books(msgspec.Struct, frozen=True):
     @property
     def verifies(self) -> bool:
         """Whether the trail is whole, and the forged copy is not."""
-        return not self.faults and f"record {self.forged} was edited" in self.noticed
+        return not self.faults and f"record {self.forged} was " in self.noticed
 
 
 class Demo:
