@@ -107,6 +107,11 @@ def test_the_word_emergency_alone_starts_nothing(shield: Shield, deeds: Deeds, c
         ("bash", {"command": "kill 7"}),
         ("stop", {"command": "rm -rf /srv"}),
         ("run_sql", {"sql": "DROP TABLE jobs"}),
+        ("stop", {"code": "quit()"}),
+        ("kubectl", {"verb": "scale"}),
+        ("ssh", {"host": "h"}),
+        ("eval", {"x": "1"}),
+        *[(name, {"job": "7"}) for name in ("destroy_node", "drop_queue", "purgeQueue", "wipe-disk", "truncate_log")],
     ],
 )
 def test_what_a_reading_calls_destructive_never_goes_ahead_unanswered(
@@ -168,6 +173,42 @@ def test_it_is_the_one_way_where_nothing_is_left_of_the_budget(clock: FakeClock,
     run.call(deeds.stop, 7)
     assert deeds.done == [("stop", 7)]
     assert refused(run, deeds.stop, 7).code == "kernel.exhausted"
+
+
+def test_a_budget_of_which_something_is_left_still_judges(clock: FakeClock) -> None:
+    said = {
+        "name": "p",
+        "autonomy": True,
+        "guards": [
+            {"use": "budget", "id": "tokens", "per": "run", "tokens": 100},
+            {"use": "budget", "id": "money", "per": "run", "cost_usd": 1.0},
+        ],
+        "bypass": {"safety_responses": ["stop"]},
+    }
+    run = shield_for(said, clock=clock).run("bot")
+    assert run.check("spend", {}, tokens=100).proceeds
+    dear, cheap = {"cost_usd": 50.0}, {"cost_usd": 0.5}
+    assert run.check("stop", {"pid": 7}, **dear).code == "kernel.exhausted"
+    run.request_bypass("kernel.exhausted", WHY, "emergency")
+    clock.advance(60 * S)
+    assert run.check("stop", {"pid": 7}, **dear).code == "budget.exceeded"
+    assert run.check("stop", {"pid": 7}, **cheap).proceeds
+
+
+def test_what_was_denied_to_one_agent_is_no_emergency_of_another(
+    shield: Shield, deeds: Deeds, clock: FakeClock
+) -> None:
+    run = shield.run("bot")
+    refused(run, deeds.stop, 7)
+    made = run.request_bypass("first", WHY, "emergency")
+    shield.deny(made.ticket, by="kim", comment="it is not what it seems")
+    for other in (run.spawn("kid"), shield.run("another")):
+        refused(other, deeds.stop, 7)
+        with pytest.raises(BypassRefused):
+            other.request_bypass("first", WHY, "emergency")
+        clock.advance(61 * S)
+        refused(other, deeds.stop, 7)
+    assert deeds.done == []
 
 
 def test_everybody_is_told_at_once_and_the_record_is_critical(shield: Shield, deeds: Deeds, clock: FakeClock) -> None:

@@ -171,6 +171,26 @@ def test_those_who_have_said_yes_are_shown() -> None:
     assert view.said_yes == ("ann",)
 
 
+def test_one_key_is_one_person_however_its_line_is_written() -> None:
+    ann = msgspec.structs.replace(KNOWN_ANN, key=f"{KNOWN_ANN.key} one", agents=("bot",))
+    shield = shield_for(policy(), clock=FakeClock(), operators=(ann, msgspec.structs.replace(KNOWN_ANN, name="zed")))
+    with pytest.raises(AnswerRefused, match="asked for it, or an agent of theirs did"):
+        shield.approve(asks(shield, Paid()), by=Signer("zed", ANN.key))
+
+
+@pytest.mark.parametrize(("agent", "own"), [("bot-1", True), ("BOT-22", True), ("robot-1", False)])
+def test_agents_of_an_operator_can_be_a_pattern(agent: str, own: bool) -> None:
+    known = msgspec.structs.replace(KNOWN_ANN, agents=("bot-*",))
+    shield, paid = shield_for(policy(), clock=FakeClock(), operators=(known,)), Paid()
+    with pytest.raises(Refused) as raised:
+        shield.run(agent).call(paid.pay, 5)
+    if own:
+        with pytest.raises(AnswerRefused, match="somebody else has to answer"):
+            shield.approve(raised.value.ticket or "", by=ANN)
+    else:
+        assert shield.approve(raised.value.ticket or "", by=ANN).state is State.APPROVED
+
+
 def test_a_bypass_of_what_is_critical_takes_two_people_as_well() -> None:
     deeds = Deeds()
     said = {**bypassable(), "tools": {"pay": {"risk": "critical"}}}

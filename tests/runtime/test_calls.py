@@ -331,3 +331,25 @@ def test_an_argument_that_a_patch_takes_out_does_not_reach_the_tool() -> None:
 
     Shield.load({"name": "bare"}, guards=[guard]).run("x").call(tool, a=2, secret="s")
     assert got == [{"a": 1}]
+
+
+def test_a_value_that_a_name_would_hide_is_an_error_and_nothing_runs() -> None:
+    paid: list[int] = []
+
+    def pay(amount: int, /, **more: int) -> None:
+        """Pay."""
+        paid.append(amount)
+
+    run = Shield.load(rule_on_amounts(), store="memory:", journal="memory:").run("a")
+    with pytest.raises(TypeError, match="`pay` is given `amount` twice"):
+        run.call(pay, 5_000, amount=1)
+    with pytest.raises(Refused):
+        run.call(pay, 5_000)
+    run.call(pay, 5, tip=1)
+    assert paid == [5]
+
+
+def rule_on_amounts() -> dict[str, Any]:
+    """A policy under which nobody pays much."""
+    most = {"use": "rule", "id": "most", "stages": ["tool_call"], "when": "event.args.amount > 1000"}
+    return {"name": "p", "guards": [most]}

@@ -19,7 +19,7 @@ from stanchion.kernel.states import NORMAL
 FORM: Final = "stanchion-review-1"
 """What is hashed first where a ticket is a review, so that it is never one about an action."""
 
-OPEN_MS: Final = 365 * 86_400_000
+OPEN_MS: Final = 36_500 * 86_400_000
 """How long a review can be given: a missed one is still owed."""
 
 MOST_REVIEWS: Final = 1_000

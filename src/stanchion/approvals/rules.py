@@ -10,6 +10,7 @@ import msgspec
 from stanchion.approvals.act import Way
 from stanchion.approvals.scope import Scope
 from stanchion.kernel.autonomy import BYPASSERS, OPERATOR, may_bypass
+from stanchion.kernel.names import names
 from stanchion.kernel.shown import UNSEEN
 from stanchion.kernel.states import NORMAL
 
@@ -71,7 +72,7 @@ def refusal(asked: Asked, answering: Answering, scope: Scope = Scope.ONCE) -> st
 
 def _same(answering: Answering, agents: tuple[str, ...]) -> bool:
     """Whether somebody answers what they, or an agent of theirs, asked for; however an agent spells its name."""
-    own = {folded(one) for one in (answering.name, *answering.agents)}
+    own = names([folded(one) for one in (answering.name, *answering.agents)])
     return any(folded(agent) in own for agent in agents if agent)
 
 

@@ -19,7 +19,7 @@ MEASURES: Final = {
     "injecagent": "how many calls that a poisoned result asks for are stopped",
     "honest": "how many runs of honest work guards against hijacks disturb",
     "injection": "how many texts that instruct an agent are flagged, and how many everyday texts",
-    "scope": "how many calls of another task the `scope_classifier` tells of, and how many of the task itself",
+    "scope": "what `scope_classifier` tells of: calls of another task, and of the task itself",
     "eyes": "what guards make of calls that were written without knowing them; the lab has these",
     "packs": "what each shipped policy stops of what is dangerous, and of what is honest",
 }

@@ -134,6 +134,9 @@ class Tool:
         for name, value in bound.arguments.items():
             parameter = bound.signature.parameters[name]
             if parameter.kind is parameter.VAR_KEYWORD:
+                twice = next((one for one in value if one in values), "")
+                if twice:
+                    raise TypeError(f"`{self.name}` is given `{twice}` twice, by position and by name: give it once")
                 values.update(value)
             elif name != self._hidden:
                 values[name] = value

@@ -113,7 +113,7 @@ def wanted(desk: Desk, event: Event, decision: Decision, requested: Requested) -
     beside = {**asked.beside, "bypass": {"request": requested.id, **said}}
     deed = msgspec.structs.replace(
         asked.deed,
-        what=hashed([FORM, asked.deed.what, requested.guardrail, event.run.agent]),
+        what=hashed([FORM, asked.deed.what, requested.guardrail]),
         guards=(requested.guardrail,),
         shown=hashed(shown_of(asked.content, beside)),
     )
@@ -232,7 +232,7 @@ class _Looking:
 
     def _leave(self, looked: Looked) -> Past:
         assert looked.ticket is not None
-        names = bypassed(self.desk.shield.policy, self.guardrail)
+        names = bypassed(self.desk, self.guardrail)
         return Past(self.guardrail, self.decision.policy, names, looked.ticket, looked.version)
 
     def _wrong(self, ticket: Ticket) -> Flow[str]:

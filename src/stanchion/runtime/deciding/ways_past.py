@@ -9,10 +9,12 @@ from stanchion.approvals.errors import BypassRefused
 from stanchion.kernel.actions import Action
 from stanchion.kernel.autonomy import EXHAUSTED, MODES, USED_UP, autonomy
 from stanchion.kernel.compare_and_set import change_together
+from stanchion.kernel.content import content_of
 from stanchion.kernel.contract.powers import SPENDS
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event
 from stanchion.kernel.stages import Stage
+from stanchion.kernel.state import ABSENT
 from stanchion.policy.compiled import CompiledPolicy
 from stanchion.policy.schema import id_of
 from stanchion.runtime.deciding.desk import Desk
@@ -23,6 +25,23 @@ BEGINS: Final = frozenset({Stage.TOOL_CALL, Stage.MODEL_CALL, Stage.EGRESS, Stag
 
 LOST: Final = frozenset({"irreversible", "destructive"})
 """Annotations of tools that do nothing before somebody has answered."""
+
+
+LOSES: Final = frozenset(
+    {
+        "clean", "clear", "destroy", "drop", "empty", "expire", "flush", "format", "nuke", "overwrite", "prune",
+        "purge", "reset", "rollback", "truncate", "uninstall", "wipe", "zap", "zero",
+    }
+)  # fmt: skip
+"""Words in the names of tools after which something is gone."""
+RUNS: Final = frozenset({"eval", "evaluate", "exec", "execute", "invoke", "run", "spawn"})
+RUNS_IT: Final = frozenset(
+    {
+        "bash", "cmd", "code", "command", "commands", "docker", "expression", "kubectl", "powershell", "program",
+        "query", "script", "sh", "shell", "source", "sql", "ssh", "statement", "statements",
+    }
+)  # fmt: skip
+"""Words with which the name of a tool begins that runs what it is given, and words for what it runs."""
 
 
 class Ways(NamedTuple):
@@ -97,20 +116,31 @@ def is_response(policy: CompiledPolicy, event: Event) -> bool:
         return False
     if not LOST.isdisjoint(event.traits):
         return False
+    from stanchion.readings.names import letters, words
     from stanchion.readings.sql.places import runs_sql
 
     reading = policy.read(event)
-    act = reading.act
-    return act.use != "delete" and not act.runs and not reading.commands and not runs_sql(event.tool)
+    act, said = reading.act, words(event.tool)
+    if act.use == "delete" or act.runs or reading.commands or runs_sql(event.tool):
+        return False
+    given = {word for name in content_of(event) for word in letters(str(name))}
+    loses = not LOSES.isdisjoint(act.words) or not RUNS_IT.isdisjoint(act.words | given)
+    return not loses and not (said and said[0] in RUNS)
 
 
-def bypassed(policy: CompiledPolicy, guardrail: str) -> tuple[str, ...]:
+def bypassed(desk: Desk, guardrail: str) -> tuple[str, ...]:
     """The guards that an action goes past with a guardrail. Where nothing is left of a budget, the budget itself would
-    refuse it, too: both are one."""
+    refuse it, too: both are one. A budget of which something is left still judges."""
     if guardrail != USED_UP:
         return (guardrail,)
-    spending = [seat.placed.whole for seat in policy.seats if SPENDS.of(seat.placed.guard) is not None]
-    return (USED_UP, *dict.fromkeys(spending))
+    used_up = [seat.placed.whole for seat in desk.shield.policy.seats if _is_used_up(desk, seat.placed.guard)]
+    return (USED_UP, *dict.fromkeys(used_up))
+
+
+def _is_used_up(desk: Desk, guard: Any) -> bool:
+    spending, records = SPENDS.of(guard), desk.shield.records
+    totals = {} if spending is None else spending.totals(desk.plans.run)
+    return any(records.get(name, ABSENT)[0] >= limit for name, limit in totals.items())
 
 
 def no_way(guardrail: str, mode: str) -> BypassRefused:

@@ -55,7 +55,7 @@ class Authority:
 
     def __init__(self, shield: Grounds, pinned: Iterable[Operator]) -> None:
         self._shield = shield
-        self._pinned = tuple(pinned)
+        self._pinned = tuple([msgspec.structs.replace(one, key=public_of(one.key).line) for one in pinned])
         self._begun: str | None = None
         self._spent = Spent()
         self._known: tuple[int, tuple[Operator, ...], Roster] = (-1, (), Roster())
