@@ -187,12 +187,12 @@ def test_a_budget_of_which_something_is_left_still_judges(clock: FakeClock) -> N
     }
     run = shield_for(said, clock=clock).run("bot")
     assert run.check("spend", {}, tokens=100).proceeds
-    dear, cheap = {"cost_usd": 50.0}, {"cost_usd": 0.5}
-    assert run.check("stop", {"pid": 7}, **dear).code == "kernel.exhausted"
+    dear, cheap = 50.0, 0.5
+    assert run.check("stop", {"pid": 7}, cost_usd=dear).code == "kernel.exhausted"
     run.request_bypass("kernel.exhausted", WHY, "emergency")
     clock.advance(60 * S)
-    assert run.check("stop", {"pid": 7}, **dear).code == "budget.exceeded"
-    assert run.check("stop", {"pid": 7}, **cheap).proceeds
+    assert run.check("stop", {"pid": 7}, cost_usd=dear).code == "budget.exceeded"
+    assert run.check("stop", {"pid": 7}, cost_usd=cheap).proceeds
 
 
 def test_what_was_denied_to_one_agent_is_no_emergency_of_another(
