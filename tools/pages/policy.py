@@ -5,6 +5,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 import msgspec
 
+from stanchion.policy.advising import Advice
 from stanchion.policy.faults.entry import FaultEntries, TextEntry
 from stanchion.policy.load import packs
 from stanchion.policy.meanings import meaning_of
@@ -51,6 +52,7 @@ PARTS: list[tuple[str, type[msgspec.Struct]]] = [
     ("`bypass`", Bypassing),
     ("`degrade`", Degrade),
     ("`experience`", Experience),
+    ("`advice`", Advice),
     ("`faults`", FaultEntries),
     ("`faults.text[]`", TextEntry),
     ("`prices.<model>`", PriceEntry),

@@ -12,6 +12,7 @@ import msgspec
 from stanchion.guards import SHIPPED
 from stanchion.kernel.actions import RISK_NAMES, RiskName
 from stanchion.kernel.contract.powers import READS
+from stanchion.policy.advising import Advice
 from stanchion.policy.faults.entry import FaultEntries
 from stanchion.policy.prices.entry import PriceEntry
 
@@ -129,6 +130,7 @@ class ToolEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     hook: str | None = None
     pin: str | None = None
     unread: UnreadName | None = None
+    alternatives: tuple[str, ...] = ()
 
 
 class Escalation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -372,6 +374,7 @@ class PolicyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     operators: dict[str, OperatorEntry] = {}
     degrade: Degrade = Degrade()
     experience: Experience = Experience()
+    advice: Advice = Advice()
     strikes: Strikes = Strikes()
 
 

@@ -120,6 +120,12 @@ class Keeper:
         session = self._sessions.get((tenant, run))
         return OfTool() if session is None else session.of(tool)
 
+    def tools(self, tenant: str, run: str) -> tuple[str, ...]:
+        """The tools that a run has used, the one that was used last at the end."""
+        self._digest()
+        session = self._sessions.get((tenant, run))
+        return () if session is None else session.tools()
+
     def at_hand(self, tier: str, tenant: str, tool: str) -> Known | None:
         """What is known of a tool without asking the store; `None` where the store has to be asked."""
         self._digest()
@@ -213,7 +219,7 @@ class Keeper:
         reason = kept_words(plans, event) if type(event) is Failure else ""
         success = type(event) is ToolResult
         good = success and whole and proceeds
-        self._session(tenant, run).met(name, success, reason, args if good else None)
+        self._session(tenant, run).met(name, success, reason, args if good or not success else None)
         if tier not in ("process", "persistent"):
             return
         data = encoded(args)
