@@ -11,7 +11,17 @@ from stanchion.policy.schema import GUARDS, Placement, id_of, use_of
 
 PATH = "docs/reference/packs.md"
 
-ORDER: Final = ("default", "strict", "coding-agent", "database", "finance", "mcp", "agent-33", "shadow-start")
+ORDER: Final = (
+    "default",
+    "strict",
+    "coding-agent",
+    "database",
+    "finance",
+    "mcp",
+    "agent-33",
+    "guardian",
+    "shadow-start",
+)
 
 INTRODUCTION: Final = """\
 # Packs
@@ -41,6 +51,7 @@ REASONS: Final = {
     "finance": "a payment rests on what was read, never on a picture of it",
     "mcp": "servers of other people send nothing that only the model can read",
     "agent-33": "what no guardrail can look at has not been checked",
+    "guardian": "its layers count calls and compare arguments; none of them reads a picture",
     "shadow-start": "as `strict`, and nothing is changed",
 }
 

@@ -12,6 +12,7 @@ from stanchion.runtime.driving.flow import Flow
 if TYPE_CHECKING:
     from stanchion.advice.guidance import Guidance
     from stanchion.guards.loops import Metrics
+    from stanchion.runtime.calling.guardian_metrics import GuardianMetrics
 
 
 class Advised:
@@ -42,6 +43,13 @@ class Advised:
         from stanchion.runtime.learning.advising import guidance
 
         return guidance(self._desk, decision)
+
+    def guardian_metrics(self) -> GuardianMetrics:
+        """What the layers of the pack `guardian` have counted, in the words of its specification: loops, health and
+        outcomes of this run, caches, and what refused calls are estimated to have saved."""
+        from stanchion.runtime.calling.guardian_metrics import guardian_metrics
+
+        return guardian_metrics(self._desk)
 
     def loop_metrics(self) -> Metrics:
         """How many calls of this run the guard `loops` has looked at, and how many loops it found, as the store has
