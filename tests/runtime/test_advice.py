@@ -229,3 +229,25 @@ def test_experience_that_cannot_be_read_takes_no_refusal_away(monkeypatch: pytes
 
 def test_a_shield_is_loaded_without_advice() -> None:
     assert "_adviser" not in Shield.load({"name": "x"}, store="memory:", journal="memory:").__dict__
+
+
+@pytest.mark.parametrize("tier", ["session", "process", "persistent"])
+def test_a_failure_is_known_at_once_and_successes_cost_no_redaction(tier: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from stanchion.runtime.learning import keeper as keeping
+
+    monkeypatch.setattr(keeping.Keeper, "_wake", lambda *_: None)
+    shield = shield_for(learning(tier))
+    run = shield.run("a")
+    run.result("search", {}, "found")
+    shield.run("b").error("search", "timeout")
+    run.advice("search", {})
+    run.result("search", {}, "found")
+    waiting = len(shield.experience._waiting)
+    assert run.advice("search", {}) == ""
+    assert len(shield.experience._waiting) == waiting > 0, "what waits is left to the thread"
+    run.error("search", "timeout")
+    assert run.advice("search", {}).startswith("Tool 'search' failed 1x.")
+    assert not shield.experience._failing
+    run.result("search", {}, "found")
+    assert "failed" not in run.advice("search", {})
+    shield.close()

@@ -12,6 +12,7 @@ from stanchion.advice.styles import StyleName, unsteady
 from stanchion.audit.forks import tell_of_forks
 from stanchion.experience.advice_context import AdviceContext, advice_context
 from stanchion.experience.incident import DAY_MS
+from stanchion.experience.reliability import reliability_of
 from stanchion.experience.tally import Known
 from stanchion.kernel.events import ToolCall
 from stanchion.kernel.shown import visible
@@ -102,8 +103,27 @@ def advice_stats(shield: Any) -> AdviceStats:
 def advice_on(desk: Desk, tool: str, args: dict[str, Any]) -> Flow[str]:
     """Advice about a call: what is known of its tool, and how it differs from one that worked."""
     shield: Any = desk.shield
-    context = yield from context_of(desk, tool, args)
-    return adviser_of(shield).words(shield.policy.file.advice.style, context)
+    adviser = adviser_of(shield)
+    context = _at_once(desk, tool) if adviser.resolver is None and shield.policy.learns else None
+    if context is None:
+        context = yield from context_of(desk, tool, args)
+    return adviser.words(shield.policy.file.advice.style, context)
+
+
+def _at_once(desk: Desk, tool: str) -> AdviceContext | None:
+    """What there is to say of a tool that has not failed in this run: how it works in all. That needs no arguments, and
+    nothing is redacted for it. `None` where more has to be looked at."""
+    shield: Any = desk.shield
+    keeper, plans = shield.experience, desk.plans
+    if keeper.failing(desk.info, plans, tool):
+        return None
+    name = kept_name(plans, tool)
+    tier = shield.policy.file.experience.tier
+    known = keeper.at_hand(tier, kept_name(plans, desk.info.tenant), name, lately=False)
+    if known is None:
+        return None
+    reliability = reliability_of(name, known.tally, shield.clock() // DAY_MS)
+    return AdviceContext(visible(name), tool_reliability=reliability.rate, reliability=reliability)
 
 
 def awareness(desk: Desk, tokens: int | None, count: Callable[[str], int]) -> Flow[str]:
