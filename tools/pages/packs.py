@@ -77,6 +77,8 @@ design](../design/flow.md) what it cannot decide.
 | hijacks by one result stopped | 0/628 | 626/628 | 13/628 | 0/628 | 626/628 | 626/628 | 13/628 | 0 |
 | honest runs disturbed | 0/183 | 0/183 | 0/183 | 0/183 | 0/183 | 0/183 | 0/183 | 0 |
 
+`guardian` has none of the guards that these rows are about and is not measured.
+
 By family, in `default`: of the dangerous commands all of 6 families, and InternalAllTheThings 12 of 14; of the secrets
 gitleaks 190 of 190, detect-secrets 7 of 8, secretlint 2 of 2; of texts without one gitleaks 1 of 99, secretlint 0 of
 10.
