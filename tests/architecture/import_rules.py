@@ -12,7 +12,7 @@ from typing import NamedTuple
 from tests.sources import nodes, tree_of
 
 SIDE = frozenset({"stores", "audit", "approvals", "telemetry"})
-INNER = frozenset({"kernel", "readings", "guards", "tutor", "policy", "experience"})
+INNER = frozenset({"kernel", "readings", "guards", "tutor", "policy", "experience", "advice"})
 OUTER = INNER | SIDE | {"folders", "locks", "runtime", "root"}
 
 LAB = "stanchion_lab"
@@ -24,6 +24,7 @@ ALLOWED: dict[str, frozenset[str]] = {
     "guards": frozenset({"kernel", "readings"}),
     "tutor": frozenset({"kernel", "readings"}),
     "experience": frozenset({"kernel", "readings"}),
+    "advice": frozenset({"kernel", "experience"}),
     "policy": frozenset({"kernel", "readings", "guards", "tutor", "folders"}),
     "folders": frozenset(),
     "locks": frozenset(),
@@ -44,7 +45,7 @@ ALLOWED: dict[str, frozenset[str]] = {
     "__main__": frozenset({"cli"}),
 }
 
-PURE = frozenset({"kernel", "readings", "guards", "tutor", "experience"})
+PURE = frozenset({"kernel", "readings", "guards", "tutor", "experience", "advice"})
 CLOCK_AND_CHANCE = {"random", "sched", "secrets", "time", "uuid"}
 FILES = {
     "fcntl",

@@ -75,3 +75,19 @@ def test_threads_push_without_racing() -> None:
 
 def test_a_score_is_of_a_hundred() -> None:
     assert [score(register) for register in (0, 0b10, 0b11, 0b110, 0b1001)] == [None, 100, 0, 50, 66]
+
+
+def test_before_a_call_it_only_looks(store: Store) -> None:
+    guard = {"use": "health", "calls": 6, "min_calls": 3, "stages": ["tool_call", "tool_result", "error"]}
+    shield = shield_for({"name": "watched", "guards": [guard]}, store=store)
+    run = shield.run("a")
+    assert run.check("search", {}).findings == ()
+    run.result("search", {}, 1)
+    run.error("search", TimeoutError())
+    for _ in range(3):
+        assert [(one.code, one.args) for one in run.check("search", {}).findings] == [
+            ("health.known", ("search", 50, 2))
+        ]
+    run.error("search", TimeoutError())
+    assert run.check("search", {}).findings[0].code == "health.low"
+    assert shield.health("search") == 33

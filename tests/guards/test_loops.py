@@ -938,3 +938,13 @@ def test_a_run_tells_its_metrics() -> None:
     told = run.loop_metrics()
     assert (told.total_checks, told.loops_detected, told.immediate_repeats) == (3, 1, 1)
     assert told.detection_rate == 33.33
+
+
+def test_a_call_is_counted_as_one_loop_however_often_it_is_refused() -> None:
+    run = shield_for({"name": "x", "guards": [{"use": "loops", "refusals_halted": 0}]}).run("a")
+    for _ in range(2):
+        run.result("search", {}, "same", call=run.check("search", {}).id)
+    for _ in range(8):
+        assert not run.check("search", {}).proceeds
+    found = run.loop_metrics()
+    assert (found.total_checks, found.loops_detected, found.detection_rate) == (10, 8, 80.0)

@@ -11,7 +11,17 @@ from stanchion.policy.schema import GUARDS, Placement, id_of, use_of
 
 PATH = "docs/reference/packs.md"
 
-ORDER: Final = ("default", "strict", "coding-agent", "database", "finance", "mcp", "agent-33", "shadow-start")
+ORDER: Final = (
+    "default",
+    "strict",
+    "coding-agent",
+    "database",
+    "finance",
+    "mcp",
+    "agent-33",
+    "guardian",
+    "shadow-start",
+)
 
 INTRODUCTION: Final = """\
 # Packs
@@ -41,6 +51,7 @@ REASONS: Final = {
     "finance": "a payment rests on what was read, never on a picture of it",
     "mcp": "servers of other people send nothing that only the model can read",
     "agent-33": "what no guardrail can look at has not been checked",
+    "guardian": "its layers count calls and compare arguments; none of them reads a picture",
     "shadow-start": "as `strict`, and nothing is changed",
 }
 
@@ -65,6 +76,8 @@ design](../design/flow.md) what it cannot decide.
 | public addresses refused | 0/200 | 0/200 | 0/200 | 0/200 | 0/200 | 0/200 | 0/200 | 0 |
 | hijacks by one result stopped | 0/628 | 626/628 | 13/628 | 0/628 | 626/628 | 626/628 | 13/628 | 0 |
 | honest runs disturbed | 0/183 | 0/183 | 0/183 | 0/183 | 0/183 | 0/183 | 0/183 | 0 |
+
+`guardian` has none of the guards that these rows are about and is not measured.
 
 By family, in `default`: of the dangerous commands all of 6 families, and InternalAllTheThings 12 of 14; of the secrets
 gitleaks 190 of 190, detect-secrets 7 of 8, secretlint 2 of 2; of texts without one gitleaks 1 of 99, secretlint 0 of

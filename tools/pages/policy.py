@@ -20,7 +20,7 @@ from stanchion.policy.schema import (
     ToolEntry,
     any_file,
 )
-from stanchion.policy.sections import Bypassing, Deep, Degrade, Escalation, Experience, Limits
+from stanchion.policy.sections import Advice, Bypassing, Deep, Degrade, Escalation, Experience, Limits
 
 PATH = "docs/reference/policy.md"
 
@@ -48,6 +48,7 @@ PARTS: list[tuple[str, type[msgspec.Struct]]] = [
     ("`degrade`", Degrade),
     ("`experience`", Experience),
     ("`deep`", Deep),
+    ("`advice`", Advice),
     ("`faults`", FaultEntries),
     ("`faults.text[]`", TextEntry),
     ("`prices.<model>`", PriceEntry),

@@ -15,14 +15,15 @@ MOST_TOOLS: Final = 256
 
 
 class OfTool(msgspec.Struct):
-    """What a run has met with one tool. `in_a_row` are failures since it last worked, `good` the arguments of the last
-    call that worked, as they were given."""
+    """What a run has met with one tool. `in_a_row` are failures since it last worked, `good` and `bad` the arguments of
+    the last call that worked and of the last one that failed, as they are kept."""
 
     successes: int = 0
     failures: int = 0
     in_a_row: int = 0
     last_error: str = ""
     good: dict[str, Any] | None = None
+    bad: dict[str, Any] | None = None
 
 
 class Session:
@@ -31,8 +32,8 @@ class Session:
     def __init__(self) -> None:
         self._tools: OrderedDict[str, OfTool] = OrderedDict()
 
-    def met(self, tool: str, success: bool, error: str = "", good: dict[str, Any] | None = None) -> None:
-        """Count one outcome."""
+    def met(self, tool: str, success: bool, error: str = "", args: dict[str, Any] | None = None) -> None:
+        """Count one outcome; `args` is `None` where the call cannot be told as an example."""
         one = self._tools.get(tool)
         if one is None:
             if len(self._tools) >= MOST_TOOLS:
@@ -43,11 +44,11 @@ class Session:
         if success:
             one.successes += 1
             one.in_a_row = 0
-            one.good = one.good if good is None else good
+            one.good = one.good if args is None else args
         else:
             one.failures += 1
             one.in_a_row += 1
-            one.last_error = cut(error, MOST_REASON)
+            one.last_error, one.bad = cut(error, MOST_REASON), args
 
     def of(self, tool: str) -> OfTool:
         """What the run has met with a tool."""

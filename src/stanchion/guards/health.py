@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Final
 import msgspec
 
 from stanchion.kernel.actions import Action, Category
-from stanchion.kernel.events import Event, Failure, ToolResult
+from stanchion.kernel.events import Event, Failure, ToolCall, ToolResult
 from stanchion.kernel.faults import FAILED, UNKNOWN, FaultName
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
@@ -26,6 +26,7 @@ CODES: Final = declare(
             "tool `{}` is unsteady: its health is {} of 100, by its last {} calls",
             "look at what it returns before you rely on it",
         ),
+        "health.known": Words("the health of tool `{}` is {} of 100, by its last {} calls"),
     }
 )
 
@@ -35,7 +36,8 @@ Score = Annotated[int, msgspec.Meta(ge=0, le=100)]
 class Health(msgspec.Struct, frozen=True):
     """Remembers how the last calls of a tool went, and says so where too many of them failed; it never refuses.
 
-    A failure that is the caller's own fault, or the tool's way of saying no, is an answer of a tool that works.
+    A failure that is the caller's own fault, or the tool's way of saying no, is an answer of a tool that works. With
+    `tool_call` among its `stages`, every call says how its tool has worked so far.
     """
 
     name: ClassVar[str] = "health"
@@ -62,6 +64,8 @@ class Health(msgspec.Struct, frozen=True):
 
     def lines(self, event: Event, /) -> tuple[Line, ...]:
         """The last outcomes of a tool, all its calls, and all its failures."""
+        if isinstance(event, ToolCall):
+            return (Line(health_key(event.run.tenant, event.tool), when=When.LOOK, bits=self.calls),)
         if not event.tool or not isinstance(event, ToolResult | Failure) or FAILED in event.traits:
             return ()
         bit = self._failed(event)
@@ -73,22 +77,24 @@ class Health(msgspec.Struct, frozen=True):
         )
         return (*counted, Line(failures, when=When.JUDGED)) if bit else counted
 
-    def _failed(self, event: ToolResult | Failure) -> int:
+    def _failed(self, event: Event) -> int:
         return int(isinstance(event, Failure) and (event.fault if event.fault else UNKNOWN) in self.counts)
 
     def word(self, _event: Event, action: Action, values: tuple[int, ...], _said: tuple[int, ...], /) -> Finding:
         """Nothing here has a limit."""
         return Finding(action, "health.low", values)
 
-    def watch(self, event: ToolResult | Failure, values: tuple[int, ...], /) -> Finding | None:
-        """Say how well a tool works where that is not well enough; this call included."""
+    def watch(self, event: ToolCall | ToolResult | Failure, values: tuple[int, ...], /) -> Finding | None:
+        """Say how well a tool works where that is not well enough, this call included; before a call, in any case."""
         if not values:
             return None
-        register = pushed(values[0], self._failed(event), self.calls)
-        known = outcomes(register).known
-        health = score(register)
-        if health is None or known < self.min_calls or health >= self.unsteady:
+        before = isinstance(event, ToolCall)
+        register = values[0] if before else pushed(values[0], self._failed(event), self.calls)
+        known, health = outcomes(register).known, score(register)
+        if health is None:
             return None
+        if known < self.min_calls or health >= self.unsteady:
+            return Finding(Action.ALLOW, "health.known", (event.tool, health, known)) if before else None
         code = "health.low" if health < self.low else "health.unsteady"
         return Finding(Action.ALLOW, code, (event.tool, health, known))
 

@@ -156,7 +156,8 @@ class Loops(msgspec.Struct, frozen=True):
                 action, count, what = wider, whatever, told.reason
         if action == Action.ALLOW:
             return Ruling(None, history.text())
-        history.found = {**history.found, "refused": history.found.get("refused", 0) + 1}
+        if finding.code not in CODES:  # what this guard refuses is counted as the loop that it is
+            history.found = {**history.found, "refused": history.found.get("refused", 0) + 1}
         args = (count, finding.code, finding.guard)
         effects = (ASK,) if action == Action.ESCALATE else ()
         return Ruling(Finding(action, "loops.refused", args, effects=effects, about=what), history.text())

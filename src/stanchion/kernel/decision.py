@@ -17,6 +17,7 @@ from stanchion.kernel.state import Reply
 
 if TYPE_CHECKING:
     from stanchion.kernel.chain_result import ChainResult
+    from stanchion.kernel.guardian_result import GuardianResult
 
 ERRORS: Final = frozenset(
     {
@@ -176,6 +177,13 @@ class Decision(msgspec.Struct, frozen=True, gc=False):
         from stanchion.kernel.chain_result import chain_result
 
         return chain_result(self.trace, self.findings, self.skipped)
+
+    def guardian_result(self, advice: str = "") -> GuardianResult:
+        """The same in the fields of GuardianLayer's check. `advice` is what `run.advice` gives; without it, what
+        warnings advise. The health score is there where the guard `health` judges calls, as in the pack `guardian`."""
+        from stanchion.kernel.guardian_result import guardian_result
+
+        return guardian_result(self.proceeds, self.message, self.advice, self.findings, advice)
 
     @property
     def errors(self) -> tuple[Finding, ...]:

@@ -152,6 +152,7 @@ class CompiledPolicy:
         """Whether code behind its guards asks for the context of events: said when it is put in force."""
         self.veil = Veil(guards)
         self.learns = file.experience.tier != "none"
+        self.advises = self.learns or any(entry.alternatives for entry in file.tools.values())
         self.judges_errors = Stage.ERROR in self.stages
         self.has_once = any("once" in entry.annotations for entry in file.tools.values())
         self.bypasses = bool(file.bypass.safety_responses) or any(entry.bypass.allowed for entry in file.guards)

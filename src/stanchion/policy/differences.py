@@ -26,7 +26,7 @@ def differences(old: CompiledPolicy, new: CompiledPolicy) -> tuple[Change, ...]:
     """What differs in effect; guards that are switched off have none."""
     found: list[Change] = []
     whole = [{name: _plain(getattr(p.file, name)) for name in ("name", "version", "mode")} for p in (old, new)]
-    for name in ("limits", "escalation", "bypass", "degrade", "deep", "faults", "experience"):
+    for name in ("limits", "escalation", "bypass", "degrade", "deep", "faults", "experience", "advice"):
         for said, policy in zip(whole, (old, new), strict=True):
             said |= {f"{name}.{key}": value for key, value in _plain(getattr(policy.file, name)).items()}
     found += _changed("policy", *whole)

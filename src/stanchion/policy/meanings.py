@@ -56,6 +56,10 @@ PARTS: Final[dict[str, str]] = {
     "memory of the process, `persistent` beside the store.",
     "Experience.days": "`stanchion experience prune` removes incidents older than this many days.",
     "Experience.rows": "The most incidents that `stanchion experience prune` leaves.",
+    "PolicyFile.advice": "How agents are told what is known of their tools.",
+    "Advice.style": "The words of advice: `concise` for small models, `expert` for large ones, `friendly` for agents "
+    "that talk to users.",
+    "Advice.tokens": "The most tokens that `run.awareness()` gives, unless it is called with a number of its own.",
     "PolicyFile.durations": "If `true`, the time that each guard takes is measured; `chain_result()` gives it.",
     "Bypass.allowed": "Whether somebody may let an action past the guard.",
     "Bypass.requires_approval": "The role whose yes it takes; one of `escalation.roles` or of the operators' roles.",
@@ -167,6 +171,8 @@ PARTS: Final[dict[str, str]] = {
     "ToolEntry.pin": "The digest that the tool's definition must have; the guard `schema` escalates any other.",
     "ToolEntry.unread": "What happens to unreadable content in this tool's calls and results; if absent, the policy's "
     "own `unread`.",
+    "ToolEntry.alternatives": "Tools that do something similar, by their exact names. A refusal of this tool names "
+    "them to the agent; calls of them are judged like any other.",
     "Limits.warnings": "The number of the warning by one guard in a task that escalates; 3 means that the third one "
     "does.",
     "Limits.count_marks": "Whether marks of meters, such as `warn_at`, and warnings of guards that only watch count "

@@ -15,6 +15,7 @@ from stanchion.kernel.contract.powers import READS
 from stanchion.policy.faults.entry import FaultEntries
 from stanchion.policy.prices.entry import PriceEntry
 from stanchion.policy.sections import (
+    Advice,
     ApprovedEntry,
     Bypassing,
     Deep,
@@ -140,6 +141,7 @@ class ToolEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     hook: str | None = None
     pin: str | None = None
     unread: UnreadName | None = None
+    alternatives: tuple[str, ...] = ()
 
 
 class Bypass(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -307,6 +309,7 @@ class PolicyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     degrade: Degrade = Degrade()
     deep: Deep = Deep()
     experience: Experience = Experience()
+    advice: Advice = Advice()
     strikes: Strikes = Strikes()
 
 

@@ -107,3 +107,10 @@ class Deep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             "high": self.high_wait_ms,
             "critical": self.critical_wait_ms,
         }
+
+
+class Advice(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """In which style an agent is told what is known of its tools, and how many tokens that may take in a prompt."""
+
+    style: Literal["concise", "expert", "friendly"] = "concise"
+    tokens: Annotated[int, msgspec.Meta(ge=1, le=10_000)] = 300

@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 from stanchion.runtime.later import later
 
 if TYPE_CHECKING:
-    from stanchion.runtime.learning import methods as learning
+    from stanchion.advice.guidance import Beside
+    from stanchion.kernel.decision import Decision
+    from stanchion.runtime.deciding.desk import Desk
+    from stanchion.runtime.learning import advising, methods as learning
     from stanchion.runtime.learning.keeper import Keeper
     from stanchion.runtime.operating import accept_store as accepting, acts, commands, effect_answers
     from stanchion.runtime.people import enrol as enrolling, missed_reviews, nobody_beside as beside, ticket_methods
@@ -77,6 +80,12 @@ def _learning() -> ModuleType:
     return methods
 
 
+def _advising() -> ModuleType:
+    from stanchion.runtime.learning import advising
+
+    return advising
+
+
 class ByPeople:
     """The methods of a shield that agents never call: most processes need none of them."""
 
@@ -93,6 +102,7 @@ class ByPeople:
         standing, health = how_it_stands.standing, how_it_stands.health
         guardrails = how_it_stands.guardrails
         reliability, similar = learning.reliability, learning.similar
+        advise_with, advice_stats = advising.advise_with, advising.advice_stats
         act, wish, settle_by = acts.carry_out, acts.wish_for, effect_answers.settle_by
         accept_store, enrol, nobody_beside = accepting.accept_store, enrolling.enrol, beside.nobody_beside
     else:
@@ -107,6 +117,7 @@ class ByPeople:
         review, tell_missed = later(_ticket_methods), later(_missed_reviews)
         standing, health, guardrails = later(_how_it_stands), later(_how_it_stands), later(_how_it_stands)
         reliability, similar = later(_learning), later(_learning)
+        advise_with, advice_stats = later(_advising), later(_advising)
         act, wish, settle_by = later(_acts, "carry_out"), later(_acts, "wish_for"), later(_effect_answers)
         accept_store, enrol, nobody_beside = later(_accept_store), later(_enrol), later(_nobody_beside)
 
@@ -120,6 +131,13 @@ class ByPeople:
             shield: Any = self
             kept = self.__dict__.setdefault(KEEPER, Keeper(shield))
         return kept
+
+    def beside(self, desk: Desk, decision: Decision) -> Beside | None:
+        """What is known beside a decision that refused a call of a run; `None` where nothing is."""
+        from stanchion.runtime.learning.advising import beside
+
+        known = beside(desk, decision)
+        return known if known else None
 
     def _close_experience(self) -> None:
         if KEEPER in self.__dict__:

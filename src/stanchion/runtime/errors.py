@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stanchion.kernel.actions import NAMES, Action
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.shown import Shown, brief
 from stanchion.kernel.words import advice_of, message_of
+
+if TYPE_CHECKING:
+    from stanchion.advice.guidance import Beside, Guidance
 
 
 class StanchionError(Exception):
@@ -31,7 +34,8 @@ class Refused(StanchionError):
 
     Where the whole run is over, or its steps, budget or time are used up, `partial` is what it had produced until then.
     Where a person has to answer, or has refused it, `ticket` is the id of what they were asked, and `approvers` are the
-    roles that are asked first to last: both are for the host, and in no text that an agent reads.
+    roles that are asked first to last: both are for the host, and in no text that an agent reads. `guidance` says for
+    code what can be done about it.
     """
 
     def __init__(
@@ -41,13 +45,15 @@ class Refused(StanchionError):
         partial: tuple[Any, ...] = (),
         ticket: str | None = None,
         undone: bool = False,
+        beside: Beside | None = None,
     ) -> None:
-        super().__init__(decision, approvers, partial, ticket, undone)
+        super().__init__(decision, approvers, partial, ticket, undone, beside)
         # A traceback would show the store's own error, with its host or file; whoever needs that has the detail.
         self.__suppress_context__ = True
         self.decision = decision
         self.ticket = ticket
         self.undone = undone
+        self.beside = beside
         self.partial = partial
         self.approvers = approvers if decision.action == Action.ESCALATE else ()
 
@@ -62,7 +68,15 @@ class Refused(StanchionError):
             from stanchion.approvals.words import WAITING
 
             said += [message_of(WAITING, ()), "" if self.happened else advice_of(WAITING, ())]
+        said += [] if self.beside is None else [self.guidance.beside.text]
         return "; ".join(words for words in said if words)
+
+    @property
+    def guidance(self) -> Guidance:
+        """What was wrong, what to do instead, whether and when to try again, and what is known to work."""
+        from stanchion.advice.guidance import NOTHING, guidance_of
+
+        return guidance_of(self.decision, NOTHING if self.beside is None else self.beside)
 
     @property
     def happened(self) -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from stanchion.kernel.actions import Action, RiskName
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.shown import brief
+from stanchion.runtime.calling.advice_methods import Advised
 from stanchion.runtime.calling.call_methods import AsksForBypass, Calling, P, R
 from stanchion.runtime.calling.clients import client
 from stanchion.runtime.deciding.desk import Desk
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     import requests.adapters
 
     from stanchion.approvals.answerers import By
-    from stanchion.guards.loops import Metrics
     from stanchion.runtime.calling.children import Carved
     from stanchion.runtime.calling.client_options import AiohttpOptions, HttpxOptions, RequestsOptions
     from stanchion.runtime.calling.model_call import Ended
@@ -49,7 +49,7 @@ def current_run() -> Run | None:
 
 
 @spelled
-class Run(Calling, AsksForBypass):
+class Run(Calling, AsksForBypass, Advised):
     """One agent's work on one task. Make one with `shield.run(...)`; use it as a context manager or as it is."""
 
     def __init__(self, desk: Desk) -> None:
@@ -317,13 +317,6 @@ class Run(Calling, AsksForBypass):
     def partial(self) -> tuple[Any, ...]:
         """What the run has produced so far: what was kept, chunks of streams, and the last result or reply."""
         return self._desk.produced()
-
-    def loop_metrics(self) -> Metrics:
-        """How many calls of this run the guard `loops` has looked at, and how many loops it found, as the store has
-        it."""
-        from stanchion.guards.loops import history_key, metrics
-
-        return metrics(self._desk.store.read(history_key(self._desk.info.tenant, self.id))[1])
 
     def httpx_transport(self, **options: Unpack[HttpxOptions]) -> httpx.HTTPTransport:
         """A transport for `httpx.Client`: every request is judged, or refused, and reaches only what was judged.

@@ -49,7 +49,8 @@ class Judging:
         except Refused as refused:
             behind = client.error is not None and refused.__cause__ is client.error
             decision = plain(refused.decision)
-            return m.Refusal(decision, refused.approvers, refused.partial, refused.ticket, behind, refused.undone)
+            told = refused.approvers, refused.partial, refused.ticket, behind, refused.undone, refused.beside
+            return m.Refusal(decision, *told)
         except ToolFailed as failed:
             return m.Withheld(str(failed))
         except Unkept as error:

@@ -185,6 +185,7 @@ MAKERS: Final[dict[str, Callable[[Effort], Section]]] = {
     "a batch on each store": batches_on_stores,
     "decisions on each store": decisions_on_stores,
     "experience": _of("experience", "experience"),
+    "layers of guardian": _of("layers", "layers"),
     "hot counters through leases": _of("leases", "leases"),
     "thousands of tasks at once": _of("crowds", "crowds"),
     "an inbox that fills": _of("inbox", "inbox"),

@@ -44,6 +44,7 @@ WHOLE: Final[dict[str, Stricter]] = {
     "experience.tier": ("persistent", "process", "session", "none"),
     "experience.days": Direction.LOWER,
     "experience.rows": Direction.LOWER,
+    "advice": Direction.WORDS,
     "strikes.per": Direction.SAME,
     "strikes.decay_s": Direction.HIGHER,
     "strikes.escalate_at": Direction.LOWER,

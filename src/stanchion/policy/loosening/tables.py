@@ -67,6 +67,7 @@ TABLES: Final[dict[str, dict[str, Stricter]]] = {
         "hook": _SAME,
         "pin": Direction.ONCE_SET,
         "unread": UNREAD,
+        "alternatives": Direction.WORDS,
     },
     # Which guards are active at a level is told by the guards themselves, as they are seated.
     "risk": {"active": Direction.WORDS, "strict_marks": Direction.ON, "approval": Direction.ON},

@@ -263,7 +263,8 @@ class Desk(Notices):
         over = decision.action == Action.HALT or decision.code in USED_UP
         partial = self.produced() if over else ()
         roles = paused(decision, self.shield.policy.file.escalation).roles
-        return Refused(decision, roles, partial, self.ticket_of(decision), undone)
+        known = self.shield.beside(self, decision) if self.shield.policy.advises else None
+        return Refused(decision, roles, partial, self.ticket_of(decision), undone, known)
 
     def waits_for(self, decision: Decision, ticket: str) -> None:
         """Remember the ticket that a decision waits for."""

@@ -9,9 +9,11 @@ from stanchion.runtime.people.grounds import Answered
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from stanchion.advice.guidance import Beside
     from stanchion.approvals.answerers import By
     from stanchion.approvals.request import Request
     from stanchion.kernel.actions import Risk
+    from stanchion.kernel.decision import Decision
     from stanchion.kernel.events import RunInfo
     from stanchion.kernel.guard import Placed
     from stanchion.policy.compiled import CompiledPolicy
@@ -34,6 +36,9 @@ class Deciding(Answered, Protocol):
     @property
     def experience(self) -> Any:
         """Keeps what calls came to."""
+
+    def beside(self, desk: Any, decision: Decision, /) -> Beside | None:
+        """What is known beside a decision that refused a call: alternatives, and a call that worked."""
 
     @property
     def anchored(self) -> Any:

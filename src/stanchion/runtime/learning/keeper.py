@@ -71,6 +71,8 @@ class Keeper:
 
     def _begin(self) -> None:
         self._waiting: deque[Outcome | Ended] = deque()
+        self._failing: set[tuple[str, str]] = set()
+        """Runs and tools of which a failure waits."""
         self._owed: deque[Incident] = deque()
         self._unread: dict[tuple[str, str], None] = {}
         self._sessions: OrderedDict[tuple[str, str], Session] = OrderedDict()
@@ -96,6 +98,8 @@ class Keeper:
         if len(self._waiting) >= MOST_WAITING or self._closed:
             self._count(EXPERIENCE_DROPPED)
             return
+        if type(event) is Failure:
+            self._failing.add((event.run.id, event.tool))
         self._waiting.append(Outcome(event, plans, decision.proceeds))
         self._wake(len(self._waiting) >= BATCH)
 
@@ -120,9 +124,27 @@ class Keeper:
         session = self._sessions.get((tenant, run))
         return OfTool() if session is None else session.of(tool)
 
-    def at_hand(self, tier: str, tenant: str, tool: str) -> Known | None:
-        """What is known of a tool without asking the store; `None` where the store has to be asked."""
+    def tools(self, tenant: str, run: str) -> tuple[str, ...]:
+        """The tools that a run has used, the one that was used last at the end."""
         self._digest()
+        session = self._sessions.get((tenant, run))
+        return () if session is None else session.tools()
+
+    def failing(self, run: RunInfo, plans: Plans, tool: str) -> bool:
+        """Whether a tool has failed in a run since it last worked, as far as can be said at once: a success that waits
+        is not counted yet, a failure that waits is."""
+        if (run.id, tool) in self._failing:
+            return True
+        from stanchion.runtime.learning.redacted import kept_name
+
+        session = self._sessions.get((kept_name(plans, run.tenant), kept_name(plans, run.id)))
+        return session is not None and session.of(kept_name(plans, tool)).in_a_row > 0
+
+    def at_hand(self, tier: str, tenant: str, tool: str, lately: bool = True) -> Known | None:
+        """What is known of a tool without asking the store; `None` where the store has to be asked. Without `lately`,
+        what waits is not counted, so that nobody has to redact it now."""
+        if lately:
+            self._digest()
         if tier == "session":
             return self._of_sessions(tenant, tool)
         entry = PROCESS.get(self._place, tenant, tool)
@@ -213,7 +235,8 @@ class Keeper:
         reason = kept_words(plans, event) if type(event) is Failure else ""
         success = type(event) is ToolResult
         good = success and whole and proceeds
-        self._session(tenant, run).met(name, success, reason, args if good else None)
+        self._session(tenant, run).met(name, success, reason, args if good or not success else None)
+        self._failing.discard((event.run.id, event.tool))
         if tier not in ("process", "persistent"):
             return
         data = encoded(args)

@@ -73,11 +73,18 @@ def context_of(desk: Desk, tool: str, args: dict[str, Any]) -> Flow[AdviceContex
     """What advice about a call is made from, by all tiers. The store is asked where the process does not know the
     tool; where it cannot be, the run's own session has to do."""
     shield: Any = desk.shield
-    tier, plans = shield.policy.file.experience.tier, desk.plans
-    if tier == NOTHING:
+    if shield.policy.file.experience.tier == NOTHING:
         return AdviceContext(tool)
+    plans = desk.plans
+    return (yield from context_for(desk, kept_name(plans, tool), kept_args(plans, tool, args)[0]))
+
+
+def context_for(desk: Desk, name: str, given: dict[str, Any]) -> Flow[AdviceContext]:
+    """The same by the name and the arguments as they are kept."""
+    shield: Any = desk.shield
+    tier, plans = shield.policy.file.experience.tier, desk.plans
     keeper: Keeper = shield.experience
-    name, tenant = kept_name(plans, tool), kept_name(plans, desk.info.tenant)
+    tenant = kept_name(plans, desk.info.tenant)
     met = keeper.session(tenant, kept_name(plans, desk.info.id), name)
     known = keeper.at_hand(tier, tenant, name)
     if known is None:
@@ -85,5 +92,4 @@ def context_of(desk: Desk, tool: str, args: dict[str, Any]) -> Flow[AdviceContex
             known = yield Invoke(keeper.asked, (tenant, name))
         except ShelfError:
             known = Known()
-    given, _ = kept_args(plans, tool, args)
     return advice_context(name, given, met, met.good, known, shield.clock() // DAY_MS)

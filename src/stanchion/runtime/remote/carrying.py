@@ -81,7 +81,7 @@ class Carried:
             raise ToolFailed(reply.text) from None
         if isinstance(reply, Refusal):
             behind = self._error if reply.behind else None
-            raise Refused(reply.decision, reply.approvers, reply.partial, reply.ticket, reply.undone) from behind
+            raise misfit(reply) from behind
         raise misfit(reply)
 
     def _run(self, go: Go) -> Flow[Outcome]:

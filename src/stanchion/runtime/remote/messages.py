@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
+from stanchion.advice.guidance import Beside
 from stanchion.kernel.decision import Decision
 
 VERSION: Final = 1
@@ -259,6 +260,7 @@ class Refusal(msgspec.Struct, frozen=True, tag=True):
     ticket: str | None = None
     behind: bool = False
     undone: bool = False
+    beside: Beside | None = None
 
 
 class Misused(msgspec.Struct, frozen=True, tag=True):

@@ -27,7 +27,7 @@ MISUSES: Final[dict[str, type[Exception]]] = {
 def misfit(reply: Any) -> Exception:
     """The error for an answer that does not give what was asked for."""
     if isinstance(reply, Refusal):
-        return Refused(reply.decision, reply.approvers, reply.partial, reply.ticket, reply.undone)
+        return Refused(reply.decision, reply.approvers, reply.partial, reply.ticket, reply.undone, reply.beside)
     if isinstance(reply, Misused):
         return MISUSES.get(reply.kind, ValueError)(reply.text)
     return Refused(refused(reply))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import subprocess
 from collections.abc import Callable, Iterator
@@ -10,17 +11,18 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from stanchion.runtime.shield import Shield
-from stanchion_lab.bench.measure import cost_of
+from stanchion_lab.bench.measure import Cost, cost_of
 from stanchion_lab.bench.packs.engines import CORE, choose
 from stanchion_lab.bench.packs.pack import at_home, in_memory
-from stanchion_lab.bench.packs.players import Player, Shielded, Took, play_all
+from stanchion_lab.bench.packs.players import Advised, Player, Shielded, Took, play_all
 from stanchion_lab.bench.packs.sessions import Session, drawn
 from stanchion_lab.bench.peers import worker
 from stanchion_lab.bench.peers.library import PEERS, NotInstalled, Peer, environment
 from stanchion_lab.bench.table import Effort, Row, Section
 
 PACK: Final = "default"
-OURS: Final = "reads all texts of calls and results"
+LAYERS: Final = "guardian"
+OURS: Final = {PACK: "reads all texts of calls and results", LAYERS: "compares calls, with experience and advice"}
 WHAT: Final[dict[str, Callable[[Took], int]]] = {
     "call": lambda took: took.call,
     "call and result": lambda took: took.call + took.result,
@@ -61,16 +63,19 @@ def sitting(effort: Effort, folder: Path, peers: tuple[Peer, ...] = PEERS) -> Se
         home = stack.enter_context(at_home())
         choose(PACK, CORE)
         on_disk = Shield.load(PACK, store=str(home / "own" / "state.db"), journal=str(home / "own" / "trail"))
+        layers = Shield.load(LAYERS, store=str(home / "layers" / "state.db"), journal=str(home / "layers" / "trail"))
         players: dict[str, Player] = {
-            "memory": Shielded(in_memory(PACK, stack)),
-            "disk": Shielded(stack.enter_context(on_disk)),
+            f"{PACK} memory": Shielded(in_memory(PACK, stack)),
+            f"{PACK} disk": Shielded(stack.enter_context(on_disk)),
+            f"{LAYERS} memory": Advised(in_memory(LAYERS, stack)),
+            f"{LAYERS} disk": Advised(stack.enter_context(layers)),
         }
         seats, missing = _seated(peers, folder, home, stack)
         players |= {f"{seat.peer.name} {seat.storage}": seat.player for seat in seats}
         took = play_all(players, calls.sessions)
     note = (
         f"{len(calls.steps):,} calls of {len(calls.sessions)} sessions from {calls.source}, refused or not;\n"
-        "  ratios are to Stanchion with the same storage: below 1 the other is faster"
+        "  ratios are to Stanchion's pack above with the same storage: below 1 the other is faster"
     )
     return Section("peers", note, [*_rows(took, seats), *missing])
 
@@ -108,18 +113,21 @@ def _started(python: Path, peer: Peer, storage: str, place: Path) -> Iterator[Be
 
 def _rows(took: dict[str, list[Took | None]], seats: list[Seat]) -> list[Row]:
     made = []
-    for what, of in WHAT.items():
-        for storage in ("memory", "disk"):
-            own = cost_of([of(one) for one in took[storage] if one is not None])
-            lost = sum([one is None for one in took[storage]])
-            made.append(Row(f"{what}, {storage}: stanchion `{PACK}` ({OURS}; refused {lost})", own))
-            for seat in seats:
-                if seat.storage == storage:
-                    name = f"{seat.peer.name} {storage}"
-                    played = [one for one in took[name] if one is not None]
-                    cost = cost_of([of(one) for one in played])
-                    ratio = round(cost.p50_us / own.p50_us, 2)
-                    slower = f"; stanchion is {own.p50_us / cost.p50_us:.1f} times slower" if ratio < 1 else ""
-                    said = f"{seat.peer.reads}; refused {sum([not one.ahead for one in played])}{slower}"
-                    made.append(Row(f"{what}, {storage}: {seat.peer.pinned} ({said})", cost, ratio))
+    for what, pack, storage in itertools.product(WHAT, OURS, ("memory", "disk")):
+        mine = took[f"{pack} {storage}"]
+        own = cost_of([WHAT[what](one) for one in mine if one is not None])
+        lost = sum([one is None or not one.ahead for one in mine])
+        made.append(Row(f"{what}, {storage}: stanchion `{pack}` ({OURS[pack]}; refused {lost})", own))
+        made += [
+            _row(what, seat, took[f"{seat.peer.name} {storage}"], own) for seat in seats if seat.storage == storage
+        ]
     return made
+
+
+def _row(what: str, seat: Seat, took: list[Took | None], own: Cost) -> Row:
+    played = [one for one in took if one is not None]
+    cost = cost_of([WHAT[what](one) for one in played])
+    ratio = round(cost.p50_us / own.p50_us, 2)
+    slower = f"; stanchion is {own.p50_us / cost.p50_us:.1f} times slower" if ratio < 1 else ""
+    said = f"{seat.peer.reads}; refused {sum([not one.ahead for one in played])}{slower}"
+    return Row(f"{what}, {seat.storage}: {seat.peer.pinned} ({said})", cost, ratio)

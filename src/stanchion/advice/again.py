@@ -1,0 +1,101 @@
+"""Trying again: whether an action that was refused is worth another try, and when."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Final, Literal
+
+from stanchion.kernel.actions import Action
+from stanchion.kernel.decision import Decision
+from stanchion.kernel.findings import Finding, Isolate, Retry
+
+Again = Literal["no", "changed", "approved", "later", "now"]
+"""`no`: never in this run. `changed`: only as another call, this one is refused again. `approved`: when a person has
+said yes. `later`: the same call can pass after a time. `now`: the same call can pass at once."""
+
+LATER: Final = frozenset(
+    {
+        "breaker.open",
+        "breaker.probing",
+        "budget.window_full",
+        "egress.unresolved",
+        "kernel.audit_lost",
+        "kernel.broker_lost",
+        "kernel.contention",
+        "kernel.crowded",
+        "kernel.lookup_expired",
+        "kernel.lookup_failed",
+        "kernel.quarantined",
+        "kernel.store_lost",
+        "ledger.in_progress",
+        "locks.conflict",
+        "locks.deadlock",
+        "locks.held",
+        "locks.waits",
+        "queue.full",
+        "queue.waits",
+        "recovery.recoverable",
+        "safe_mode.tool_refused",
+    }
+)
+"""Codes of what passes by itself: time, somebody else's work, or something that is down."""
+
+NOW: Final = frozenset({"approval.expired", "approval.used", "http.unpinned", "kernel.lapsed", "kernel.taken"})
+"""Codes of what is judged anew the next time."""
+
+OVER: Final = frozenset(
+    {
+        "budget.exceeded",
+        "kernel.cancelled",
+        "kernel.deadline",
+        "kernel.ended",
+        "kernel.exhausted",
+        "kernel.halted",
+        "steps.exceeded",
+        "time.exceeded",
+    }
+)
+"""Codes of what no other call changes either: the run is over, or what it may use is used up."""
+
+PEOPLE: Final = frozenset({"approval.waiting", "kernel.approval"})
+"""Codes of what a person has to say yes to, whatever the action is."""
+
+MOMENT: Final = {"breaker.open": 2, "locks.conflict": 2, "locks.held": 2, "locks.waits": 2}
+"""Which argument of a code says until when."""
+
+
+def again_of(decision: Decision) -> Again:
+    """Whether to try again. What has happened is not tried again, whatever the reason was."""
+    code = decision.code
+    if decision.action == Action.RETRY:
+        return "changed"
+    if decision.happened or decision.action == Action.HALT or code in OVER:
+        return "no"
+    if decision.action == Action.ESCALATE or code in PEOPLE:
+        return "approved"
+    if code in LATER or decision.action in (Action.QUEUE, Action.QUARANTINE):
+        return "later"
+    return "now" if code in NOW else "changed"
+
+
+def at_ms_of(decision: Decision) -> int | None:
+    """When trying again can help, where the decision says so."""
+    found, now = decision.determining, decision.inputs.now
+    if found is None:
+        return None
+    if found.code in MOMENT:
+        return _moment(found, MOMENT[found.code])
+    match found.terms:
+        case Isolate() if now:
+            return now + found.terms.for_ms
+        case Retry() if now and found.terms.base_ms:
+            return now + found.terms.base_ms
+    return None
+
+
+def _moment(found: Finding, at: int) -> int | None:
+    try:
+        said = datetime.strptime(str(found.args[at]), "%Y-%m-%d %H:%M:%SZ").replace(tzinfo=UTC)
+    except (IndexError, ValueError):
+        return None  # what was erased from a record says nothing
+    return int(said.timestamp() * 1000)

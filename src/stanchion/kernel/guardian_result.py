@@ -1,0 +1,48 @@
+"""Guardian results: a decision in the fields of GuardianLayer's check."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from stanchion.kernel.actions import PROCEEDS
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.tuples import NamedTuple
+
+PROBE: Final = "breaker.probe"
+HEALTH: Final = frozenset({"health.known", "health.low", "health.unsteady"})
+"""Codes whose second argument is the health of the tool."""
+
+
+class GuardianResult(NamedTuple):
+    """Whether a call goes ahead, why not, what to do instead, what else to know, how healthy its tool is (0 to 100, or
+    `None` where nothing is known), and whether it tests a tool that was down."""
+
+    allowed: bool
+    reason: str
+    suggestion: str
+    advice: str
+    health_score: int | None
+    is_probe: bool
+
+
+def guardian_result(
+    allowed: bool, reason: str, suggestion: str, findings: Iterable[Finding], advice: str
+) -> GuardianResult:
+    """The result of a decision. Advice is what was given, and else what its warnings and remarks say."""
+    found = list(findings)
+    said = [_words(one) for one in found if one.action <= PROCEEDS]
+    score = next((one.args[1] for one in found if one.code in HEALTH and len(one.args) > 1), None)
+    return GuardianResult(
+        allowed,
+        "" if allowed else reason,
+        "" if allowed else suggestion,
+        advice if advice else "; ".join([words for words in said if words]),
+        score if isinstance(score, int) else None,
+        any(one.code == PROBE for one in found) and allowed,
+    )
+
+
+def _words(one: Finding) -> str:
+    """What a finding advises, after what it says; what advises nothing is no advice."""
+    return f"{one.message}: {one.advice}" if one.advice else ""
