@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from stanchion import Action, Finding, Refused, Shield
+from stanchion.kernel.findings import Retry
 from stanchion.kernel.guard import Kind
 from stanchion.stores.memory import MemoryStore
 from stanchion.testing import FakeClock, ScriptedModel, ScriptedTool, shield_for
