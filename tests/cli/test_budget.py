@@ -64,6 +64,28 @@ def test_those_first_of_which_least_is_left(spent: tuple[str, str], capsys: pyte
     ]
 
 
+def test_budgets_of_tasks_have_the_limits_of_their_tasks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    policy, store = tmp_path / "policy.yaml", tmp_path / "state.db"
+    policy.write_text("""
+name: tasks
+tasks:
+  fix-login: {budget: {tokens: 1000}}
+  "docs:*": {budget: {tokens: 200}}
+guards:
+  - {use: budget, id: of-task, per: task, of_task: tokens}
+""")
+    with Shield.load(policy, store=store) as shield:
+        for task in ("fix-login", "docs:one"):
+            shield.run("ann", task).check("work", {}, tokens=150)
+    words = ["--store", str(store), "--policy", str(policy), "--json"]
+    assert main(["budget", "show", "fix-login", *words]) == 0
+    (one,) = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert (one["used"], one["limit"]) == (150, 1000)
+    assert main(["budget", "top", *words]) == 0
+    found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [(each["whose"], each["limit"]) for each in found] == [("docs:one", 200), ("fix-login", 1000)]
+
+
 def test_a_window_shows_what_is_in_it(spent: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     store, policy = spent
     assert main(["budget", "show", "ann", "--store", store, "--policy", policy]) == 0

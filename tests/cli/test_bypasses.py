@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -94,3 +95,20 @@ def test_a_review_is_ended_with_a_comment(
     assert told(capsys, "bypass") == []
     assert main(["tickets", "review", one["id"], "--comment", "me too", *ann.words()]) == 1
     assert "already reviewed, by `ann`" in capsys.readouterr().err
+
+
+def test_a_review_says_that_it_ran_and_when_it_is_due(
+    file: Path, ann: Signing, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked(file, "emergency", emergency_s=0.001)
+    (one,) = told(capsys, "bypass")
+    assert main(["tickets", "show", one["id"]]) == 0
+    out = capsys.readouterr().out
+    assert "OPEN  agent bot called stop past first, and it ran: was that right? An operator reviews it" in out
+    assert re.search(r"until +.*, when the review is due, 23 h 59 min left", out)
+    assert "wants to" not in out
+    assert "refused" not in out
+    assert main(["tickets", "list"]) == 0
+    listed = capsys.readouterr().out
+    assert "23 h 59 min" in listed
+    assert "364 d" not in listed

@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from stanchion import Shield
+from stanchion import Refused, Shield
 from stanchion.approvals.ticket import Kind, State
 from stanchion.cli.main import main
 from stanchion.cli.terminal import Terminal
+from stanchion.cli.ticket_lines import listing
 from stanchion.cli.ticket_watch import line, watch
 from stanchion.stores.memory import MemoryStore
 from stanchion.testing import FakeClock, shield_for
@@ -87,6 +88,31 @@ def test_every_change_is_a_line() -> None:
     assert "asks reviewer and human_operator" in words[3][1]
     assert words[6][1].endswith("; by eve: not today")
     assert not any("\n" in text for _, text in words)
+
+
+def test_a_changed_call_is_shown_as_it_runs() -> None:
+    shield = shield_for(
+        {"name": "p", "guards": [{"use": "tool_denylist", "tools": ["pay"], "action": "escalate"}]}, operators=[KNOWN]
+    )
+    done: list[tuple[str, int]] = []
+
+    def pay(to: str, amount: int) -> None:
+        done.append((to, amount))
+
+    run = shield.run("bot", "t")
+    with pytest.raises(Refused) as refused:
+        run.call(pay, to="x" * 200, amount=500)
+    steps = [
+        lambda: shield.approve(refused.value.ticket, by=ANN, edits={"amount": 5}),
+        lambda: run.call(pay, to="x" * 200, amount=500),
+    ]
+    asked, *after = watched(shield, steps)
+    assert "amount=5 (" not in asked[1]
+    assert [word for word, _ in after] == ["approved", "used"]
+    assert all('pay(amount=5 (changed from 500), to="xxx' in text for _, text in after)
+    (listed, *_) = [ticket_view(one) for one in shield.tickets(state="all")]
+    assert "amount=5 (changed from 500)" in "".join(listing([listed], 0, Terminal()))
+    assert done == [("x" * 200, 5)]
 
 
 def test_only_the_kind_that_is_asked_for() -> None:

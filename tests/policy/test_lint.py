@@ -433,3 +433,10 @@ def calls_of_lint(count: int) -> int:
 
 def test_the_work_grows_with_the_rules_and_not_with_their_pairs() -> None:
     assert calls_of_lint(400) < 5 * calls_of_lint(100)
+
+
+def test_a_guard_that_looks_agents_up_reads_their_entries_and_capabilities() -> None:
+    tables = {"roles": {"reviewer": {"capabilities": ["review"]}}, "agents": {"ann": {}, "rob": {"role": "reviewer"}}}
+    assert remarks({"use": "handoff"}, **tables) == []
+    assert [each.sure for each in remarks(**tables)] == ["likely", "certain"], "without it nobody does"
+    assert [each.code for each in remarks({"use": "capabilities"}, **tables)] == ["unused"], "the entry of `ann` alone"

@@ -145,6 +145,16 @@ def test_the_status_of_the_task_is_kept() -> None:
     assert status(shield, "other") == TaskStatus()
 
 
+def test_a_handoff_tells_the_store_at_once() -> None:
+    shield = shield_for(AGENTS)
+    run = shield.run("ann", task="login")
+    handed = run.handoff("bob", {})
+    assert status_of(shield.store.read(status_key("default", "login"))[1]).status == "offered"
+    run.handoff_done("bob", call=handed.id)
+    assert status_of(shield.store.read(status_key("default", "login"))[1]).status == "handed over"
+    assert not shield.unsettled.waiting
+
+
 def test_a_handoff_that_is_refused_changes_no_status() -> None:
     shield = shield_for({**AGENTS, "guards": [{"use": "handoff"}]})
     assert not shield.run("ann", task="login").handoff("bob", {}).proceeds

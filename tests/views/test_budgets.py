@@ -10,7 +10,7 @@ import pytest
 from stanchion.policy.load import load_policy
 from stanchion.stores.protocol import Store
 from stanchion.testing import FakeClock
-from stanchion.views.budgets import budgets, held, limits_of, most_used
+from stanchion.views.budgets import Limits, budgets, held, limits_of, most_used
 from tests.views.shown import KINDS, POLICY, START, stored, work
 
 
@@ -32,7 +32,7 @@ def test_every_budget_with_its_limit(store: Store) -> None:
 
 
 def test_without_a_policy_the_window_is_the_one_that_was_asked_for(store: Store) -> None:
-    (one,) = [one for one in budgets(store, {}) if (one.budget, one.whose) == ("hourly", "ann")]
+    (one,) = [one for one in budgets(store, Limits()) if (one.budget, one.whose) == ("hourly", "ann")]
     assert (one.limit, one.window_s, one.share) == (None, 3600.0, 0.0)
 
 

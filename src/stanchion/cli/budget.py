@@ -18,7 +18,7 @@ from stanchion.cli.whose import add_project, whose
 from stanchion.policy.compiled import CompiledPolicy
 from stanchion.policy.errors import PolicyError
 from stanchion.views.amounts import amount, percent
-from stanchion.views.budgets import BudgetView, budgets, limits_of, most_used
+from stanchion.views.budgets import BudgetView, Limits, budgets, limits_of, most_used
 from stanchion.views.encode import json_line
 from stanchion.views.times import span
 
@@ -112,7 +112,7 @@ def run(args: argparse.Namespace) -> int:
     if args.n < 1:
         raise BadInput(f"`-n` is `{args.n}`: give a number of at least 1")
     policy = None if args.policy is None else _policy(args.policy)
-    limits = {} if policy is None else limits_of(policy)
+    limits = Limits() if policy is None else limits_of(policy)
     state = whose(args.project, args.store, () if policy is None else policy.files)
     with opened(args.store, state) as store:
         found = [] if store is None else budgets(store, limits, args.name)

@@ -80,6 +80,8 @@ def outcome(ticket: TicketView) -> str:
             return f"{about} is answered, and what it was about is settled"
         case State.APPROVED:
             return f"{about} is approved{_reach(ticket)}"
+        case State.REVIEWED:
+            return f"{about} is reviewed"
         case _:
             return f"{about} is {ticket.state}: the agent is refused, and reads why"
 
@@ -128,6 +130,8 @@ def whole(ticket: TicketView, now: int, terminal: Terminal) -> Iterator[str]:
 
 def _headline(ticket: TicketView) -> str:
     who = f"agent {ticket.agent}" if ticket.agent else "an agent"
+    if ticket.kind is Kind.REVIEW:
+        return f"{who} called {ticket.about} past {ticket.guard}, and it ran: was that right? An operator reviews it"
     if ticket.kind is Kind.RUN:
         return f"{who}: will you look at its run?"
     if ticket.kind is Kind.EFFECT:
@@ -203,8 +207,13 @@ def _answer(ticket: TicketView) -> str:
 
 def _until(ticket: TicketView, now: int) -> str:
     match ticket.state:
+        case State.OPEN if ticket.review is not None:
+            due = ticket.review.due_at
+            left = f"{span(due - now)} left" if now < due else f"overdue for {span(now - due)}; it is still owed"
+            return f"{shown(due)}, when the review is due, {left}"
         case State.OPEN:
-            return f"{shown(ticket.expires_at)}, {_left(ticket, now)} left to answer; then it is refused"
+            then = "; then it is refused" if ticket.kind.starts else ""
+            return f"{shown(ticket.expires_at)}, {_left(ticket, now)} left to answer{then}"
         case State.APPROVED:
             return f"{shown(ticket.grant_until)}, {_left(ticket, now)} left to repeat the call"
         case State.EXPIRED:
@@ -214,19 +223,31 @@ def _until(ticket: TicketView, now: int) -> str:
 
 
 def _left(ticket: TicketView, now: int) -> str:
-    return "" if ticket.ends_at is None else span(max(0, ticket.ends_at - now))
+    """How long a ticket can be answered, or its approval used; for a review, until it is due."""
+    ends = ticket.review.due_at if ticket.review is not None and ticket.state is State.OPEN else ticket.ends_at
+    return "" if ends is None else span(max(0, ends - now))
 
 
 def _short(ticket: TicketView) -> str:
-    """What would go ahead, in one line that is cut where it is long; as the ticket shows it."""
+    """What would go ahead or did, in one line that is cut where it is long. What a yes has changed comes first, with
+    what was asked for: whoever reads only the line must not take that for what ran."""
     content = ticket.content
     if content is None:
         return ""
-    if isinstance(content, dict):
-        text = pairs(content)
-    else:
-        text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
-    return text if len(text) <= SHORT else f"{text[: SHORT - 1]}…"
+    if not isinstance(content, dict):
+        return _cut(content if isinstance(content, str) else json.dumps(content, ensure_ascii=False), SHORT)
+    edits = ticket.edits if ticket.kind.starts else {}
+    changed = [f"{name}={_value(value)} (changed from {_value(content.get(name))})" for name, value in edits.items()]
+    rest = _cut(pairs({name: value for name, value in content.items() if name not in edits}), SHORT)
+    return ", ".join([*changed, *([rest] if rest else [])])
+
+
+def _value(value: Any) -> str:
+    return _cut(json.dumps(value, ensure_ascii=False), SHORT // 2)
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def pairs(values: dict[str, Any]) -> str:

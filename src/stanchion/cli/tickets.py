@@ -84,11 +84,11 @@ asked, the task, the tool, every argument, the guards and the policy. SCOPE is `
 for the same call `run`, `task` or `time`, or `pattern`; critical or irreversible actions
 are approved once, and critical ones by as many operators as the policy says. With --set the
 call goes ahead once with other arguments (values are JSON), judged again. KIND is
-{", ".join(Kind)}: nothing starts on a yes to a run, a review, an effect
-or a rule; a yes to an effect says that it has happened, with `--set happened=false` that
-it has not. A TIME is 90s, 15m, 2h, at most 1d. The store is the project's
-(`stanchion state --where`), or the one that STANCHION_STORE names; answers are in the
-trail.
+{", ".join(Kind)}: nothing starts on a yes to a run, a review or an
+effect. A review is ended with `review`, not with `approve`. A yes to an effect says that it
+has happened, with `--set happened=false` that it has not. A TIME is 90s, 15m, 2h, at most
+1d. The store is the project's (`stanchion state --where`), or the one that STANCHION_STORE
+names; answers are in the trail.
 
 {WAYS}
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from stanchion.kernel.contract.powers import READS
 from stanchion.kernel.contract.values import Point, Sure
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.names import glob, is_glob
@@ -228,6 +229,7 @@ class _Linting:
         rules = [seat.placed.guard for _, seat in self.seated if isinstance(seat.placed.guard, Rule)]
         conditions = [part for rule in rules for part in (rule.when_condition, rule.check_condition)]
         read = any("agent.capabilities" in part.reads for part in conditions if part is not None)
+        read = read or self._reads("agents", "capabilities") or self._reads("roles", "capabilities")
         if read or any(seat.placed.kind is Kind.ASKING for _, seat in self.seated):
             return
         for table, holders in (("roles", self.file.roles), ("agents", self.file.agents)):
@@ -241,11 +243,19 @@ class _Linting:
         for table, what in (("agents", "agent"), ("tasks", "task"), ("tools", "tool")):
             entries = getattr(self.file, table)
             patterns = [name for name in entries if is_glob(name)]
+            # A guard that looks an agent's role up knows by that which agents there are: being listed says something.
+            if table == "agents" and self._reads("agents", "role"):
+                continue
             for name, entry in entries.items():
                 overrides = any(pattern != name and glob(pattern, name) for pattern in patterns)
                 if entry == type(entry)() and not overrides:
                     said = f"the entry of {what} `{name}` says nothing that is not already true for every {what}"
                     yield self._unused("certain", said, "add something to it, or remove it", table, name)
+
+    def _reads(self, table: str, key: str) -> bool:
+        """Whether a guard of this policy reads that key."""
+        reading = [READS.of(seat.placed.guard) for _, seat in self.seated]
+        return any((table, key) in one.reads for one in reading if one is not None)
 
     def _unused(self, sure: Sure, message: str, advice: str, *path: str) -> Remark:
         return Remark(self.where(*path), "unused", sure, message, advice)

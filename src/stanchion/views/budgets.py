@@ -18,8 +18,25 @@ from stanchion.views.names import name_of
 from stanchion.views.stored import windows
 from stanchion.views.veiled import veiled
 
-Limits = dict[tuple[str, str], tuple[int, float | None]]
-"""The limit and the window in seconds of each budget of a policy, by its counter and what it measures."""
+Limit = tuple[int, float | None]
+"""A limit, and its window in seconds."""
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """The limits of a policy by counter and what is measured: those that are the same for all, and the budgets that
+    each task has its own limit of."""
+
+    own: dict[tuple[str, str], Limit] = {}
+    of_tasks: dict[tuple[str, str], Budget] = {}
+
+    def of(self, counter: str, measure: str, whose: str) -> Limit | None:
+        """The limit of a budget; `whose` is the task where it is a task's."""
+        name = (counter, measure)
+        bounding = self.of_tasks[name].for_task(whose) if name in self.of_tasks else None
+        if bounding is None:
+            return self.own.get(name)
+        limits = {MEASURES[unit]: limit for unit, limit in bounding.limits().items()}
+        return limits[measure], bounding.window_s
 
 
 class BudgetView(msgspec.Struct, frozen=True):
@@ -68,12 +85,19 @@ class HeldView(msgspec.Struct, frozen=True):
 
 def limits_of(policy: CompiledPolicy) -> Limits:
     """The limits that a policy sets."""
-    return {
+    guards = [seat.placed.guard for seat in policy.seats if isinstance(seat.placed.guard, Budget)]
+    own = {
         (str(guard.counter), MEASURES[unit]): (limit, guard.window_s)
-        for guard in [seat.placed.guard for seat in policy.seats]
-        if isinstance(guard, Budget)
+        for guard in guards
         for unit, limit in guard.limits().items()
     }
+    of_tasks = {
+        (str(guard.counter), MEASURES[unit]): guard
+        for guard in guards
+        if guard.of_task is not None
+        for unit in guard.measured
+    }
+    return Limits(own, of_tasks)
 
 
 def budgets(store: Store, limits: Limits, name: str = "") -> list[BudgetView]:
@@ -113,8 +137,10 @@ def _spent(store: Store, limits: Limits) -> Iterator[BudgetView]:
         match name.parts:
             case ("budget", counter, unit, per, *whose) if unit in UNITS and not name.shadow:
                 asked_s = name.asked_ms / 1000 if name.window_ms else None
-                limit, window_s = limits.get((counter, unit), (None, asked_s))
-                yield BudgetView(name.tenant, counter, per, ":".join(whose), unit, used, limit, window_s)
+                named = ":".join(whose)
+                found = limits.of(counter, unit, named)
+                limit, window_s = (None, asked_s) if found is None else found
+                yield BudgetView(name.tenant, counter, per, named, unit, used, limit, window_s)
             case (first, unit, "run", whose) if first == ALLOTTED and unit in UNITS:
                 yield BudgetView(name.tenant, "allotment", "child run", whose, unit, used)
 

@@ -163,9 +163,13 @@ class Budget(msgspec.Struct, frozen=True, dict=True):
 
     def of(self, run: RunInfo) -> Budget | None:
         """The budget of a run: this one, or the one with the limit of its task; `None` where that has none."""
+        return self.for_task(run.task)
+
+    def for_task(self, task: str) -> Budget | None:
+        """The budget of a task by its name: this one, or the one with that task's limit; `None` where it has none."""
         if self.of_task is None:
             return self
-        given = self._given(run.task) if run.task else None
+        given = self._given(task) if task else None
         limit = None if given is None else getattr(given, self.of_task)
         return None if limit is None else self._limited(limit)
 

@@ -49,9 +49,9 @@ class _Apart:
         self.store, self.turns, self.answering = desk.store, desk.turns, Answering(*desk.asks)
 
 
-def followed(desk: Desk, event: Any, decision: Decision) -> None:
-    """Keep and tell what has become of a handoff: it was offered, or it was accepted. The store hears of it on the next
-    trip."""
+def followed(desk: Desk, event: Any, decision: Decision) -> Flow[None]:
+    """Keep and tell what has become of a handoff: it was offered, or it was accepted. The store hears of it at once,
+    or when it is back: handoffs are rare, and whoever looks at a task wants to see who has it now."""
     done = isinstance(event, HandoffDone)
     if done:
         _tell(desk, event, decision)
@@ -66,7 +66,7 @@ def followed(desk: Desk, event: Any, decision: Decision) -> None:
     places = Places(
         frozenset({event.id}), (permit,), info.tenant, desk.shield.records, lambda: f"{event.id}.status{next(tries)}"
     )
-    desk.shield.unsettled.owe(Owed(f"{event.id}.status", (), places, f"the status of task `{info.task}`"))
+    yield from desk.shield.unsettled.tell(Owed(f"{event.id}.status", (), places, f"the status of task `{info.task}`"))
 
 
 def _kept(value: Any, new: TaskStatus) -> Any:

@@ -118,7 +118,7 @@ def report(desk: Desk, stage: Stage, fields: dict[str, Any]) -> Flow[Decision]:
         if stage is Stage.HANDOFF:
             from stanchion.runtime.calling.handoffs import followed
 
-            followed(desk, judged, decision)
+            yield from followed(desk, judged, decision)
     return decision if plain else _fitting(decision, event)
 
 
@@ -152,7 +152,7 @@ def _ended(
     if stage is Stage.HANDOFF_DONE:
         from stanchion.runtime.calling.handoffs import followed
 
-        followed(desk, event, decision)
+        yield from followed(desk, event, decision)
     return decision if plain else _fitting(decision, event)
 
 
