@@ -136,9 +136,28 @@ def test_ctrl_c_leaves_quietly(file: Path, capsys: pytest.CaptureFixture[str]) -
     assert (made.returncode, out, err) == (130, "", "")
 
 
-def test_without_a_store_there_is_nothing_to_watch(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["tickets", "watch"]) == 2
-    assert "there is no store yet" in capsys.readouterr().err
+def test_it_waits_for_a_store_that_is_not_there_yet(file: Path) -> None:
+    words = [sys.executable, "-m", "stanchion", "tickets", "watch", "--json"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ) as made:
+        assert made.stdout is not None
+        assert made.stderr is not None
+        assert "nothing is kept yet" in made.stderr.readline()
+        ticket = ask(file)
+        assert json.loads(made.stdout.readline())["id"] == ticket
+        made.send_signal(signal.SIGINT)
+        made.communicate(timeout=60)
+
+
+def test_what_is_in_memory_cannot_be_watched(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["tickets", "watch", "--store", "memory:"]) == 2
+    assert "there is nothing to watch" in capsys.readouterr().err
+
+
+def test_approve_says_what_it_cannot_answer(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ticket = ask(file)
+    assert main(["tickets", "deny", ticket, "--comment", "not today", "--by", "ann"]) == 0
+    assert main(["tickets", "approve", ticket]) == 1
+    assert "`approve` cannot answer it" in capsys.readouterr().err
 
 
 def test_a_yes_changes_what_goes_ahead(file: Path, ann: Signing, capsys: pytest.CaptureFixture[str]) -> None:
@@ -175,7 +194,7 @@ def test_a_signature_made_elsewhere_changes_it_as_well(
     ("words", "status", "says"),
     [
         (["approve", "ID", "--set", "amount"], 2, "write `ARGUMENT=VALUE`"),
-        (["approve", "ID", "--set", "amount=five"], 2, 'for a text write `amount="five"`'),
+        (["approve", "ID", "--set", "amount=five"], 2, "for a text write `--set 'amount=\"five\"'`"),
         (["approve", "ID", "--set", "sum=5"], 1, "the call has no argument `sum`"),
         (["approve", "ID", "--set", "amount=6", "--scope", "run"], 1, "can only be approved once"),
         (["deny", "ID", "--comment", "...", "--by", "ann"], 2, "with a reason in words"),

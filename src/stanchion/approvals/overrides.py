@@ -9,9 +9,9 @@ import msgspec
 
 from stanchion.approvals.bypass import NOBODY, Review
 from stanchion.approvals.digest import SHORT, hashed
-from stanchion.approvals.errors import TicketError
+from stanchion.approvals.errors import TicketClosed, TicketError
 from stanchion.approvals.scope import Scope
-from stanchion.approvals.ticket import Kind, State, Ticket
+from stanchion.approvals.ticket import Kind, State, Ticket, fate
 from stanchion.kernel.autonomy import OPERATOR
 from stanchion.kernel.state import OWED, key
 from stanchion.kernel.states import NORMAL
@@ -95,6 +95,16 @@ def check_answer(ticket: Ticket, yes: bool, scope: Scope, edits: Mapping[str, An
             f"ticket `{ticket.id}` can only be denied: `{ticket.bypass.guardrail}` is always active, or nothing is "
             "left of the budget, and then only an emergency goes past it"
         )
+
+
+def check_approvable(ticket: Ticket) -> None:
+    """Whether a yes can answer a ticket as it stands, before a proof is asked for: `TicketError` says why not."""
+    if ticket.review is not None and ticket.state is State.OPEN:
+        raise TicketError(
+            f"ticket `{ticket.id}` is a review, which `approve` cannot answer: end it with `stanchion tickets review`"
+        )
+    if ticket.state is not State.OPEN:
+        raise TicketClosed(f"`approve` cannot answer it: ticket `{ticket.id}` {fate(ticket)}")
 
 
 def fact_of(ticket: Ticket) -> str:

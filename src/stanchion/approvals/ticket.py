@@ -257,7 +257,7 @@ def answered(ticket: Ticket, now: int, answer: Answer, scope: Scope = Scope.ONCE
         )
     taken_back = standing.state is State.APPROVED and not answer.act.yes
     if standing.state is not State.OPEN and not taken_back:
-        raise TicketClosed(f"ticket `{ticket.id}` {_fate(standing)}")
+        raise TicketClosed(f"ticket `{ticket.id}` {fate(standing)}")
     state = State.APPROVED if answer.act.yes else State.WITHDRAWN if taken_back else State.DENIED
     if ticket.review is not None:
         state = State.REVIEWED
@@ -298,7 +298,7 @@ def joined(ticket: Ticket, wanted: Ticket) -> Ticket:
     return msgspec.structs.replace(ticket, askers=askers, above=above)
 
 
-def _fate(ticket: Ticket) -> str:
+def fate(ticket: Ticket) -> str:
     """What became of a ticket that is not open, and what to do."""
     again = "it is opened again when the action is asked for again"
     match ticket.state:

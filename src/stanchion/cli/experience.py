@@ -104,7 +104,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         sys.stdout.buffer.write(b"".join(json_line(one) for one in found))
     else:
-        _show(found, bool(args.name))
+        _show(found, args.name)
     return 0
 
 
@@ -159,7 +159,10 @@ def _told(left: Left, archive: str) -> str:
     return f"{incidents} removed{where}; {practices} forgotten"
 
 
-def _show(found: list[ExperienceView], whole: bool) -> None:
+def _show(found: list[ExperienceView], tool: str) -> None:
+    if not found and tool:
+        put(sys.stdout, f"no outcome of the tool `{visible(_named(tool))}` is kept")
+        return
     if not found:
         put(sys.stdout, "nothing is known: set `experience: {tier: persistent}` in the policy")
         return
@@ -174,7 +177,7 @@ def _show(found: list[ExperienceView], whole: bool) -> None:
     ]  # fmt: skip
     for line in table(columns, rows, ("worked", "failed", "rate", "lately"), terminal):
         put(sys.stdout, line)
-    for one in found if whole else ():
+    for one in found if tool else ():
         _show_whole(one, terminal)
 
 

@@ -94,8 +94,10 @@ def run(args: argparse.Namespace) -> int:
     named = tenant_of(args.tenant)
     tenant = DEFAULT if named is None else named
     if args.what is not None:
-        if policy is None or args.serve is not None or args.openmetrics:
-            raise BadInput("give `--policy POLICY` with `guardrails`, and `--json` at most")
+        if args.serve is not None or args.openmetrics:
+            raise BadInput("`guardrails` takes neither `--serve` nor `--openmetrics`: leave it out, or give `--json`")
+        if policy is None:
+            raise BadInput("which guardrails? give their policy with `--policy POLICY`")
         show_guardrails(_counted(found).figures.figures(), policy, args.json)
         return 0
     if args.serve is not None:

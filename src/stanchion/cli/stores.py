@@ -50,6 +50,11 @@ def opened(given: str | None, found: Whose, quiet: bool = False) -> Iterator[Sto
         raise (StoreAway if is_store else BadInput)(str(error)) from None
 
 
+def in_memory(given: str | None, found: Whose) -> bool:
+    """Whether the store that is meant is one that no other process can see."""
+    return str(store_name(given, os.environ, found)) == MEMORY
+
+
 def _nothing_in(name: str) -> str:
     if name == MEMORY:
         return "state is kept in memory: only the process that has it can see it, and it ends with the process"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from typing import Any
 
 import msgspec
@@ -64,8 +65,8 @@ def edits_of(args: argparse.Namespace) -> dict[str, Any]:
         try:
             found[name] = msgspec.json.decode(value)
         except msgspec.DecodeError:
-            quoted = msgspec.json.encode(value).decode()
-            raise BadInput(f"`--set` is `{text}`: the value is not JSON; for a text write `{name}={quoted}`") from None
+            shell = shlex.quote(f"{name}={msgspec.json.encode(value).decode()}")
+            raise BadInput(f"`--set` is `{text}`: the value is not JSON; for a text write `--set {shell}`") from None
     return found
 
 

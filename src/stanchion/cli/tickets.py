@@ -17,12 +17,13 @@ from stanchion.approvals.answerers import By, Signer, Wish
 from stanchion.approvals.edits import checked_edits
 from stanchion.approvals.errors import TicketError
 from stanchion.approvals.operators import Roster
+from stanchion.approvals.overrides import check_approvable
 from stanchion.approvals.scope import Scope, checked_pattern, edits_of as changed_by, said
 from stanchion.approvals.ticket import Kind, State, Ticket, wish_of
 from stanchion.cli.answerers import WAYS, add_answerer, answerer, signer, whoever
 from stanchion.cli.operator_options import REFUSED, answered
 from stanchion.cli.parser import Parser
-from stanchion.cli.stores import opened
+from stanchion.cli.stores import in_memory, opened
 from stanchion.cli.terminal import Terminal, put, say, visible
 from stanchion.cli.ticket_lines import holding, listing, outcome, pairs, whole
 from stanchion.cli.ticket_values import (
@@ -161,11 +162,12 @@ def run(args: argparse.Namespace) -> int:
     if broker:
         return _carry(args, broker)
     with opened(args.store, whose(args.project, args.store)) as store:
-        if store is None:
+        # Whoever watches may begin first: the shield that is opened makes the store. One in memory is never seen.
+        if store is None and (args.verb != "watch" or in_memory(args.store, whose(args.project, args.store))):
             if args.verb in ("list", "bypass"):
                 return 0
             if args.verb == "watch":
-                raise BadInput("there is no store yet: start what is to be watched, or give its store with `--store`")
+                raise BadInput("there is nothing to watch: give the store of another process with `--store`")
             raise BadInput(f"there is no ticket `{args.id}`: give the store of the process that waits, with `--store`")
     return answered(args, lambda shield: VERBS[args.verb](args, shield))
 
@@ -205,6 +207,7 @@ def _show(args: argparse.Namespace, shield: Shield) -> int:
 
 def _approve(args: argparse.Namespace, shield: Shield) -> int:
     ticket = shield.ticket(args.id, args.tenant)
+    check_approvable(ticket)
     ticket = shield.approve(
         ticket.id,
         by=_by(args, shield),
