@@ -103,7 +103,7 @@ def test_a_changed_call_is_shown_as_it_runs() -> None:
     with pytest.raises(Refused) as refused:
         run.call(pay, to="x" * 200, amount=500)
     steps = [
-        lambda: shield.approve(refused.value.ticket, by=ANN, edits={"amount": 5}),
+        lambda: shield.approve(refused.value.ticket or "", by=ANN, edits={"amount": 5}),
         lambda: run.call(pay, to="x" * 200, amount=500),
     ]
     asked, *after = watched(shield, steps)
