@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
-from stanchion.kernel.actions import Risk
+from stanchion.kernel.actions import RISK_NAMES, Risk
 from stanchion.kernel.lookups import Lookup
 
 Wait = Annotated[int, msgspec.Meta(ge=0, le=60_000)]
@@ -17,13 +17,6 @@ Waits = dict[str, Wait]
 USUAL: Final[Mapping[str, int]] = {"low": 0, "medium": 100, "high": 200, "critical": 200}
 """How long a call waits where nobody says otherwise."""
 
-NAMES: Final[dict[Risk, str]] = {
-    Risk.LOW: "low",
-    Risk.MEDIUM: "medium",
-    Risk.HIGH: "high",
-    Risk.CRITICAL: "critical",
-}
-
 
 def named(waits: Mapping[str, int] | None) -> None:
     """Raise where waits are for something that is no risk."""
@@ -32,10 +25,15 @@ def named(waits: Mapping[str, int] | None) -> None:
             raise ValueError(f"`waits` has `{name}`, which is no risk: choose among {', '.join(USUAL)}")
 
 
-def lookup(payload: Any, risk: Risk, waits: Mapping[str, int] | None, deadline_ms: int) -> Lookup:
+def lookup(
+    payload: Any, risk: Risk, waits: Mapping[str, int] | None, deadline_ms: int, required: bool = False
+) -> Lookup:
     """A deep rule's question about something of that risk: waited for by the risk, and never longer than the deadline.
-    At low risk one that is not waited for is asked beside the call."""
-    name = NAMES[risk]
+    At low risk one that is not waited for is asked beside the call. What is `required` is waited for, whatever the
+    risk."""
+    if required:
+        return Lookup("", payload, deadline_ms)
+    name = RISK_NAMES[risk]
     wait = USUAL[name] if waits is None else waits.get(name, USUAL[name])
     wait = min(deadline_ms, wait)
     return Lookup("", payload, wait, 0, wait == 0 and risk == Risk.LOW)

@@ -90,9 +90,7 @@ class InjectionClassifier(msgspec.Struct, frozen=True):
         texts = tuple(dict.fromkeys([leaf.text for leaf in reading.leaves if len(leaf.text) >= SHORTEST]))
         if not texts:
             return None
-        if self.required:
-            return Lookup("", Asked(texts), self.deadline_ms)
-        return lookup(Asked(texts), event.risk, self.waits, self.deadline_ms)
+        return lookup(Asked(texts), event.risk, self.waits, self.deadline_ms, self.required)
 
     def _passes(self, event: Event) -> bool:
         match event:

@@ -132,9 +132,7 @@ class LlmJudge(msgspec.Struct, frozen=True):
             self.endpoint, self.model, self.key_env, self.deadline_ms, self.max_chars,
             None if prices[0] is None or prices[1] is None else (prices[0], prices[1]),
         )  # fmt: skip
-        if self.required:
-            return Lookup("", asked, self.deadline_ms)
-        return lookup(asked, event.risk, self.waits, self.deadline_ms)
+        return lookup(asked, event.risk, self.waits, self.deadline_ms, self.required)
 
     def content(self, payload: Asked, /) -> Any:
         """What the verdict depends on."""

@@ -92,9 +92,7 @@ class ScopeClassifier(msgspec.Struct, frozen=True):
         if not about:
             return None
         asked = Asked(about, event.tool, "\n".join([leaf.text for leaf in reading.leaves]))
-        if self.required:
-            return Lookup("", asked, self.deadline_ms)
-        return lookup(asked, event.risk, self.waits, self.deadline_ms)
+        return lookup(asked, event.risk, self.waits, self.deadline_ms, self.required)
 
     def _about(self, task: str) -> str:
         """What a task is about: what the policy says of it, by name or glob, or else the task itself."""
