@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import time
 from functools import cache
 from typing import Any, Final
 
@@ -63,6 +64,7 @@ def _played(case: Case, policy: CompiledPolicy) -> tuple[list[Told], bool]:
         safe_mode=case.safe_mode,
         resolver=lambda host, _port: case.addresses.get(host, ()),
     ) as shield:
+        written.wait = lambda: _wait_for_rules(shield)
         told = _ingested(shield, case)
         store.on = {len(store.batches) + number for number in case.lost}
         runs = {name: shield.run(**{"id": f"run-{name}", **about}) for name, about in case.runs.items()}
@@ -76,6 +78,12 @@ def _played(case: Case, policy: CompiledPolicy) -> tuple[list[Told], bool]:
             told += [{"notices": notices, "run": name}] if notices else []
         told += written.taken()
     return told, written.late
+
+
+def _wait_for_rules(shield: Shield) -> None:
+    """Wait for what deep rules say beside a call, so that the next event hears of it however busy the machine is."""
+    while not getattr(shield.answers, "at_rest", True):  # revisions before this one have none
+        time.sleep(0.0005)
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from stanchion.audit.journal import Fact, Finish, Start
@@ -24,6 +25,8 @@ class Written:
         self.trouble = ""
         self.late = False
         """Whether an answer did not come in time."""
+        self.wait: Callable[[], None] = lambda: None
+        """Waits for what is asked beside a decision, before anything follows."""
 
     def taken(self) -> list[Told]:
         """What was written since the last time."""
@@ -48,6 +51,7 @@ class Written:
         self._last = decision
         self.late = self.late or any(one.code in LATE for one in (*decision.findings, *decision.shadow))
         self._marks += 1
+        self.wait()
         return self._marks
 
     def tell(self, fact: Fact) -> None:

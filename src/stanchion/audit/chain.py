@@ -19,6 +19,7 @@ from stanchion.audit.macs import mac_of, next_key
 from stanchion.audit.pages import Pages
 from stanchion.audit.record import GENESIS
 from stanchion.kernel.regex import regex
+from stanchion.locks import Lock
 
 Heads = Mapping[str, tuple[int, str]]
 """The newest sealed record of other chains: its number and hash."""
@@ -32,7 +33,7 @@ _ADDRESS: Final = regex(rb'(\{"v":[0-9]+,)"prev":"[0-9a-f]{64}","seq":[0-9]+,"ch
 
 
 class Chain:
-    """A chain that this process writes. It has no lock against threads: the trail has one round it."""
+    """A chain that this process writes. The trail has a lock round it; only its head may be sealed outside of that."""
 
     def __init__(self, folder: Path, lock: int, end: End, key: Key | None, clock: Callable[[], int]) -> None:
         self.folder = folder
@@ -45,6 +46,7 @@ class Chain:
         self._mac_key = b""
         self._fresh = False
         self._lock = lock
+        self._sealing, self._sealed = Lock(), -1
         try:
             self._inode = _inode(os.lstat(folder))
             self._pages = Pages(segment_file(folder, self.number))
@@ -228,8 +230,11 @@ class Chain:
         return Head(self.id, self.number, self.offset, self.seq - 1, self.head, closed, self.since)
 
     def seal(self, position: Head) -> None:
-        """Write the head: everything up to that position is on the disk."""
-        write_head(self.folder, position, None if self._epoch is None else self._epoch.seal)
+        """Write the head: everything up to that position is on the disk. One that is farther on stays."""
+        with self._sealing:
+            if position.seq >= self._sealed:
+                write_head(self.folder, position, None if self._epoch is None else self._epoch.seal)
+                self._sealed = position.seq
 
     def close(self, heads: Heads) -> None:
         """End properly, with a checkpoint and a closed head."""

@@ -81,6 +81,13 @@ class Pool:
         rules = self._rules()
         return None if rules is None else rules.of(policy, guard)
 
+    @property
+    def at_rest(self) -> bool:
+        """Whether every question was answered, and heard, or is abandoned."""
+        with self._lock:
+            lanes = list(self._lanes.values())
+        return all(lane.at_rest for lane in lanes)
+
     def counted(self) -> dict[tuple[str, str], int]:
         """How many questions to deep rules came to what, by rule and outcome."""
         rules = self._rules()
@@ -123,6 +130,12 @@ class Lane:
     def busy(self) -> bool:
         """Whether anybody is at work here."""
         return bool(self._threads or self._lingering)
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether no question waits, or is worked on."""
+        with self._lock:
+            return not (self._waiting or self._at_work or self._lingering)
 
     def takes(self, call: Callable[..., Any]) -> frozenset[str]:
         """What code takes beside its question; looked up once for as long as it is the same code."""
