@@ -160,3 +160,12 @@ def test_a_revision_is_played_by_its_own_code(tmp_path: Path) -> None:
 def test_a_revision_that_is_none_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", "--checkout", "no-such-revision"]) == 2
     assert "`no-such-revision` cannot be checked out" in capsys.readouterr().err
+
+
+def test_a_process_that_plays_stays_at_its_place() -> None:
+    """However long it lives: guards read the home and the environment."""
+    code = (
+        "from tools.decisions.gathering import _begin; _begin(); import gc, os; gc.collect(); print(os.environ['USER'])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, text=True)
+    assert done.stdout == "ann\n"

@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
 from itertools import chain
 from multiprocessing import get_context
 from pathlib import Path
@@ -105,9 +106,13 @@ def _source(name: str) -> str:
     return name.partition("/")[0]
 
 
+_LIFE: Final = ExitStack()
+"""What holds for as long as a process lives; nothing does that nobody keeps."""
+
+
 def _begin() -> None:
-    """Settle a process for as long as it lives."""
-    settled().__enter__()
+    """Settle a process."""
+    _LIFE.enter_context(settled())
 
 
 def _played(block: list[Case]) -> list[Line]:
