@@ -1,0 +1,1 @@
+"""Rules: what follows from an observation."""

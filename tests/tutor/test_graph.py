@@ -1,0 +1,134 @@
+"""The graph of evidence: append-only, written as lines and read again, and known by what was done and seen."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from hashlib import sha256
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given, strategies as st
+
+from stanchion.tutor.graph.graph import Graph, GraphError
+from stanchion.tutor.graph.lines import from_jsonl, state_hash, to_jsonl
+from stanchion.tutor.graph.nodes import ClaimKind, EdgeType, Observation, Soundness, Status, Truth
+from stanchion.tutor.graph.picture import to_dot, to_svg
+
+TEXTS = st.text(st.characters(codec="utf-8"), max_size=30)
+
+
+def played(stdout: str = "2 a.txt\n", said: str = "it has two lines", clock: str = "") -> Graph:
+    """A graph with something of everything."""
+    times = itertools.count()
+    graph = Graph("lines", lambda: f"{clock}{next(times)}" if clock else "")
+    graph.add_goal("count the lines")
+    graph.add_constraint("read only", "process")
+    graph.turn = 1
+    asked = graph.add_question("how many?")
+    act = graph.add_action("count", "read", "wc -l a.txt", ["a number"])
+    seen = graph.add_observation(act.id, "bash", "wc -l a.txt", 0, stdout, "warning\n" * 60)
+    truth = graph.add_truth(said, ClaimKind.QUANTITATIVE, "bash", "a.txt")
+    file = graph.add_entity("file", "a.txt")
+    rule = graph.add_rule("wc", Soundness.SOUND, "wc -l", "lines")
+    graph.add_assumption("it is text", "file a.txt")
+    graph.link(EdgeType.MENTIONS, seen.id, (file.id,), locator={"line": 1})
+    graph.link(EdgeType.DERIVES, (rule.id, seen.id), truth.id, transform="wc")
+    graph.link(EdgeType.TARGETS, asked.id, truth.id)
+    graph.turn = 2
+    graph.promote(truth.id, Status.VALIDATED)
+    return graph
+
+
+def test_a_node_is_never_replaced_and_stands_where_events_say() -> None:
+    graph = played()
+    (truth,) = graph.of(Truth)
+    with pytest.raises(GraphError, match="nothing in it is replaced"):
+        graph.add(truth)
+    assert truth.status is Status.PROPOSED
+    assert graph.status(truth.id) is Status.VALIDATED
+    assert graph.of(Truth, Status.VALIDATED) == [truth]
+    with pytest.raises(AttributeError):
+        truth.text = "other"  # type: ignore[misc]  # that is what must not go
+
+
+@pytest.mark.parametrize(
+    ("kind", "src", "dst", "says"),
+    [
+        (EdgeType.SUPPORTS, "Obs99", "T6", "no such node"),
+        (EdgeType.SUPPORTS, "Q3", "T6", "cannot join `Q3`"),
+        (EdgeType.PRODUCES, "Act4", "T6", "cannot join `T6`"),
+    ],
+)
+def test_an_edge_joins_nodes_that_are_there_and_fit(kind: EdgeType, src: str, dst: str, says: str) -> None:
+    graph = played()
+    edges = graph.edges
+    with pytest.raises(GraphError, match=says):
+        graph.link(kind, src, dst)
+    assert graph.edges == edges
+
+
+def test_everything_bears_its_turn() -> None:
+    graph = played()
+    assert [graph.nodes["G1"].turn, graph.nodes["Q3"].turn, graph.events[-1].turn] == [0, 1, 2]
+    assert {edge.turn for edge in graph.edges} == {1}
+
+
+@given(TEXTS, TEXTS, st.integers(0, 900))
+def test_lines_are_read_again_as_they_were(stdout: str, said: str, many: int) -> None:
+    graph = played(stdout * many, said, "2026-11-17T00:00:")
+    text = to_jsonl(graph)
+    again = from_jsonl(text)
+    assert to_jsonl(again) == text
+    assert (dict(again.nodes), again.edges, again.events) == (dict(graph.nodes), graph.edges, graph.events)
+    assert again.add_goal("next").id == graph.add_goal("next").id
+
+
+def test_a_long_output_is_written_once_and_whole() -> None:
+    graph = played("x" * 2_000)
+    again = graph.add_observation("Act4", "bash", "wc -l a.txt", 0, "x" * 2_000, "")
+    lines = [json.loads(line) for line in to_jsonl(graph).splitlines()]
+    assert [len(one["text"]) for one in lines if one["type"] == "output" and one["text"][0] == "x"] == [2_000]
+    assert from_jsonl(to_jsonl(graph)).nodes[again.id] == again
+
+
+def test_a_state_is_known_by_what_was_done_and_seen_and_not_by_when() -> None:
+    assert state_hash(played(clock="a")) == state_hash(played(clock="b")) == state_hash(played())
+    assert state_hash(played("3 a.txt\n")) != state_hash(played())
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda lines: lines[1:], "one line of type `game`"),
+        (lambda lines: [*lines, "{"], "line 26: no JSON"),
+        (lambda lines: [*lines, '{"type": "node.X"}'], "line 26"),
+        (lambda lines: [*lines, '{"type": "odd"}'], "`odd` is no type of line"),
+        (lambda lines: [one for one in lines if '"node.C"' not in one], "it is cut off"),
+        (lambda lines: [one.replace("2 a.txt", "7 a.txt") for one in lines], "something else than what its hash"),
+        (lambda lines: [one.replace("warning", "nothing") for one in lines], "not what its hash was made of"),
+        (lambda lines: [one for one in lines if '"output"' not in one], "is not among the outputs"),
+    ],
+)
+def test_lines_that_are_no_graph_are_refused(change: object, says: str) -> None:
+    lines = to_jsonl(played()).splitlines()
+    assert callable(change)
+    with pytest.raises(GraphError, match=says):
+        from_jsonl(change(lines))
+
+
+def test_the_hash_of_an_observation_is_that_of_the_first_law() -> None:
+    seen = Observation(id="Obs1", tool="bash", command="ls", rc=0, stdout="a\n", stderr="")
+    assert seen.hash == f"sha256:{sha256(b'bash:ls:0:a' + bytes([10]) + b':').hexdigest()[:16]}"
+
+
+def test_pictures_show_every_node_and_edge() -> None:
+    graph = played('say "hi" & <go>', 'quotes " and \\ here')
+    dot = to_dot(graph)
+    assert dot.count(" -> ") == 5
+    assert all(f"  {node} [label=" in dot for node in graph.nodes)
+    assert '\\"' in dot
+    svg = ElementTree.fromstring(to_svg(graph))
+    names = [one.text for one in svg.iter("{http://www.w3.org/2000/svg}text")]
+    assert [one for one in names if one and one.startswith("T6")] == ["T6 · validated"]
+    assert len([*svg.iter("{http://www.w3.org/2000/svg}g")]) == len(graph.nodes)
