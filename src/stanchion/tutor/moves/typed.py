@@ -1,0 +1,121 @@
+"""Reading a player's words as the second law does: exactly one move, or what is wrong with them."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any, Final
+
+import msgspec
+
+from stanchion.tutor.claims.claim import Claim
+
+LONGEST: Final = 100_000
+"""How long a reply may be."""
+
+
+class Propose(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="PROPOSE"):
+    """Run a command: as its words, or as a text that is one command of literal words."""
+
+    argv: tuple[str, ...] = ()
+    command: str = ""
+    intent: str = ""
+    write: bool = False
+
+
+class Assert(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="ASSERT"):
+    """Claim something."""
+
+    claim: Claim
+
+
+class Ask(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="ASK"):
+    """Ask something."""
+
+    text: str
+    targets: tuple[str, ...] = ()
+
+
+class Challenge(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="CHALLENGE"):
+    """Assume something, and name the claim that would prove it wrong."""
+
+    text: str
+    falsified_by: Claim | None = None
+
+
+class Reformulate(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="REFORMULATE"):
+    """Put another claim in the place of one that nobody can decide."""
+
+    original: str
+    claim: Claim
+
+
+class Resolve(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="RESOLVE"):
+    """Answer a question by a claim that is proven."""
+
+    question: str
+    claim: Claim
+
+
+class Respond(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="RESPOND"):
+    """Say something, which is no move."""
+
+    message: str
+
+
+TypedMove = Propose | Assert | Ask | Challenge | Reformulate | Resolve | Respond
+
+
+class Misread(Enum):
+    """What is wrong with a reply."""
+
+    EMPTY = "empty"
+    TOO_LONG = "too long"
+    NO_JSON = "no JSON"
+    SEVERAL = "several moves"
+    NO_OBJECT = "no object"
+    UNKNOWN_ACTION = "unknown action"
+    BAD_FIELD = "bad field"
+
+
+class Unread(msgspec.Struct, frozen=True):
+    """A reply that is no move, and why."""
+
+    what: Misread
+    why: str
+
+
+_decoder: Final = msgspec.json.Decoder()
+
+
+def read(text: str) -> TypedMove | Unread:
+    """The one move that a reply is; nothing is guessed, and nothing raises."""
+    if len(text) > LONGEST:
+        return Unread(Misread.TOO_LONG, f"a reply has at most {LONGEST:,} characters")
+    bare = text.strip()
+    if not bare:
+        return Unread(Misread.EMPTY, "the reply is empty: give one move as a JSON object")
+    try:
+        value: Any = _decoder.decode(bare)
+    except msgspec.DecodeError as error:
+        return Unread(Misread.NO_JSON, f"the reply is not one JSON object and nothing else: {error}")
+    except (RecursionError, UnicodeEncodeError):
+        return Unread(Misread.NO_JSON, "the reply is nested too deeply, or is no text")
+    return of_value(value)
+
+
+def of_value(value: Any) -> TypedMove | Unread:
+    """The move that plain data is."""
+    if isinstance(value, list):
+        return Unread(Misread.SEVERAL, f"the reply is a list of {len(value)}: give exactly one move a turn")
+    if not isinstance(value, dict):
+        return Unread(Misread.NO_OBJECT, "a move is a JSON object")
+    if value.get("action") not in ACTIONS:
+        known = ", ".join(f"`{one}`" for one in ACTIONS)
+        return Unread(Misread.UNKNOWN_ACTION, f"`action` is one of {known}")
+    try:
+        return msgspec.convert(value, TypedMove)  # type: ignore[no-any-return]  # a union is no type to mypy
+    except msgspec.ValidationError as error:
+        return Unread(Misread.BAD_FIELD, str(error))
+
+
+ACTIONS: Final = ("ASSERT", "ASK", "PROPOSE", "CHALLENGE", "REFORMULATE", "RESOLVE", "RESPOND")

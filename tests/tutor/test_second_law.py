@@ -1,0 +1,260 @@
+"""The second law: each weak point of the first is answered, and every verdict can be reached by playing."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from stanchion.tutor.claims.claim import Claim, Predicate
+from stanchion.tutor.graph.lines import from_jsonl, state_hash, to_jsonl
+from stanchion.tutor.graph.nodes import Action, EdgeType, Status, Truth
+from stanchion.tutor.law.v2 import Outcome, TutorV2
+from stanchion.tutor.law.verdicts import CheckVerdict, MoveVerdict
+from stanchion.tutor.moves.typed import Misread, Unread, read
+
+
+class World:
+    """Gives each command the outcome that a test says, and success where it says nothing."""
+
+    def __init__(self, outcomes: dict[str, Outcome] | None = None, refuses: str = "") -> None:
+        self._outcomes = {} if outcomes is None else outcomes
+        self._refuses = refuses
+        self.ran: list[str] = []
+
+    def refused(self, argv: tuple[str, ...], write: bool) -> str:
+        """The one that is named."""
+        return f"`{argv[0]}` is not on the list" if argv[0] == self._refuses else ""
+
+    def run(self, argv: tuple[str, ...], write: bool) -> Outcome:
+        """As a test says."""
+        line = " ".join(argv)
+        self.ran.append(line)
+        return self._outcomes.get(line, Outcome(True, 0, changes=write))
+
+
+def begun(outcomes: dict[str, Outcome] | None = None, *claims: Claim, **more: Any) -> TutorV2:
+    """A game in its first turn."""
+    world = World(outcomes, more.pop("refuses", ""))
+    tutor = TutorV2("second", world, "goal", claims, **more)
+    tutor.next_turn()
+    return tutor
+
+
+def propose(tutor: TutorV2, command: str, write: bool = False) -> MoveVerdict:
+    """Propose a command, in a player's words."""
+    return tutor.play(json.dumps({"action": "PROPOSE", "command": command, "write": write})).verdict
+
+
+def says(predicate: str, subject: str, value: int | str | None = None, polarity: bool = True) -> dict[str, Any]:
+    """A claim in a player's words."""
+    return {"predicate": predicate, "subject": subject, "value": value, "polarity": polarity}
+
+
+def assert_(tutor: TutorV2, *claim: Any, **more: Any) -> str:
+    """Claim something; gives the status of what was claimed."""
+    result = tutor.play(json.dumps({"action": "ASSERT", "claim": says(*claim, **more)}))
+    if not result.truths:
+        return result.verdict.value
+    status = tutor.pcg.status(result.truths[0].id)
+    assert status is not None
+    return status.value
+
+
+GONE = Outcome(True, 1)
+
+
+@pytest.mark.parametrize(
+    ("command", "outcome", "claim"),
+    [
+        ("test -f config.yaml", Outcome(True, 0), Claim(Predicate.FILE, "nope.yaml")),
+        ("grep -F a f", Outcome(True, 0, "a\n"), Claim(Predicate.CONTAINS, "f", "b")),
+        ("grep -F a f", Outcome(True, 0, "a\n"), Claim(Predicate.CONTAINS, "g", "a", False)),
+        ("echo test -f ghost", Outcome(True, 0, "test -f ghost\n"), Claim(Predicate.FILE, "ghost")),
+        ("test -f nope", Outcome(False, -1, why="it took too long"), Claim(Predicate.FILE, "nope", polarity=False)),
+        ("test -f nope", Outcome(False, -1, why="refused"), Claim(Predicate.FILE, "nope", polarity=False)),
+        ("test -f nope", Outcome(True, 2), Claim(Predicate.FILE, "nope", polarity=False)),
+        ("./test -f nope", Outcome(True, 0), Claim(Predicate.FILE, "nope")),
+        ("cat f", Outcome(True, 0, "a\n", whole=False), Claim(Predicate.LINES, "f", 1)),
+        ("cat f", Outcome(True, 0, "a\ufffd\n"), Claim(Predicate.CONTAINS, "f", "b", False)),
+    ],
+)
+def test_weak_point_1_and_2_what_was_not_seen_is_not_proven(command: str, outcome: Outcome, claim: Claim) -> None:
+    tutor = begun({command: outcome})
+    propose(tutor, command)
+    assert tutor.check(claim).verdict is CheckVerdict.UNDECIDABLE
+
+
+def test_weak_point_1_a_count_is_one_number() -> None:
+    tutor = begun({"wc -l f": Outcome(True, 0, "2 f\n")})
+    propose(tutor, "wc -l f")
+    assert assert_(tutor, "lines", "f", 2) == "validated"
+    assert assert_(tutor, "lines", "f", 7) == "refuted"
+    assert assert_(tutor, "lines", "f", 7, polarity=False) == "validated"
+
+
+@pytest.mark.parametrize("command", ["test -f a && echo x || echo y", "grep a f || true", "test -f a; true", "cat <f"])
+def test_weak_point_2_only_single_commands_are_run(command: str) -> None:
+    tutor = begun()
+    assert propose(tutor, command) is MoveVerdict.ILLEGAL
+    assert tutor._runner.ran == []  # type: ignore[attr-defined]  # it is the one above
+
+
+def test_weak_point_3_doing_nothing_wins_nothing() -> None:
+    tutor = begun(None, Claim(Predicate.FILE, "report.txt"))
+    for _ in range(10):
+        propose(tutor, "true")
+    assert (tutor.check_goal_satisfaction(), tutor.state.score) == (False, 0)
+    assert tutor.state.validated_truths == 1
+
+
+def test_weak_point_3_what_is_seen_twice_counts_once() -> None:
+    tutor = begun()
+    for _ in range(5):
+        propose(tutor, "test -f a")
+        assert_(tutor, "file", "a")
+    assert tutor.state.score == 3
+
+
+def test_weak_point_3_a_goal_without_claims_is_never_reached() -> None:
+    tutor = begun()
+    propose(tutor, "test -f a")
+    assert not tutor.check_goal_satisfaction()
+
+
+def test_weak_point_4_what_is_contradicted_is_refuted_and_that_wins() -> None:
+    tutor = begun({"test -f a": Outcome(True, 0), "test -e a": GONE})
+    assert assert_(tutor, "file", "a") == "proposed"
+    propose(tutor, "test -f a")
+    propose(tutor, "test -e a")
+    refuted = tutor.pcg.of(Truth, Status.REFUTED)
+    assert [one.text for one in refuted] == ["file(`a`)", "file(`a`)"]
+    assert len(tutor.pcg.into(EdgeType.REFUTES, refuted[0].id)) == 1
+    assert tutor.check(Claim(Predicate.FILE, "a")).verdict is CheckVerdict.REFUTABLE
+    assert tutor.check(Claim(Predicate.EXISTS, "a")).verdict is CheckVerdict.REFUTABLE
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [("lines", "f", "two"), ("lines", "f", True), ("lines", "f"), ("file", ""), ("file", "f", 3), ("digest", "f", "")],
+)
+def test_weak_point_4_what_says_nothing_is_ill_typed(claim: tuple[Any, ...]) -> None:
+    tutor = begun()
+    result = tutor.play(json.dumps({"action": "ASSERT", "claim": says(*claim)}))
+    assert result.verdict is MoveVerdict.ILLEGAL
+    assert not tutor.pcg.of(Truth)
+
+
+def test_weak_point_5_every_promotion_is_a_derivation_in_the_graph() -> None:
+    tutor = begun({"cat f": Outcome(True, 0, "a\nb\n")})
+    propose(tutor, "cat f")
+    assert_(tutor, "contains", "f", "b")
+    assert_(tutor, "lines", "f", 2)
+    for truth in tutor.pcg.of(Truth, Status.VALIDATED):
+        (edge,) = tutor.pcg.into(EdgeType.DERIVES, truth.id)
+        assert edge.src[0].startswith("R")
+        assert edge.src[1].startswith("Obs")
+
+
+def test_weak_point_6_what_the_runner_refuses_is_blocked_before_it_runs() -> None:
+    tutor = begun(refuses="rm")
+    assert propose(tutor, "rm -fr /") is MoveVerdict.BLOCKED
+    assert propose(tutor, "touch a", write=True) is MoveVerdict.BLOCKED
+    assert tutor._runner.ran == []  # type: ignore[attr-defined]  # it is the one above
+
+
+@pytest.mark.parametrize(
+    ("reply", "what"),
+    [
+        ("", Misread.EMPTY),
+        ("PROPOSE: ls", Misread.NO_JSON),
+        ('I think {"action": "RESPOND", "message": "x"}', Misread.NO_JSON),
+        ('{"action": "RESPOND", "message": "x"} {"action": "RESPOND", "message": "x"}', Misread.NO_JSON),
+        ('[{"action": "RESPOND", "message": "x"}]', Misread.SEVERAL),
+        ('"RESPOND"', Misread.NO_OBJECT),
+        ('{"action": 5}', Misread.UNKNOWN_ACTION),
+        ('{"action": null}', Misread.UNKNOWN_ACTION),
+        ('{"action": "LINK"}', Misread.UNKNOWN_ACTION),
+        ('{"action": "PROPOSE", "cmd": "ls"}', Misread.BAD_FIELD),
+        ('{"action": "PROPOSE", "argv": "ls"}', Misread.BAD_FIELD),
+        ('{"action": "ASSERT", "claim": {"predicate": "observation", "subject": "a"}}', Misread.BAD_FIELD),
+        ("[" * 100_000, Misread.NO_JSON),
+        ("x" * 100_001, Misread.TOO_LONG),
+    ],
+)
+def test_weak_point_8_a_reply_is_one_move_or_a_typed_error(reply: str, what: Misread) -> None:
+    found = read(reply)
+    assert isinstance(found, Unread)
+    assert found.what is what
+    assert found.why
+
+
+def test_weak_point_9_the_same_play_gives_the_same_state() -> None:
+    def played(clock: str) -> str:
+        tutor = begun({"cat f": Outcome(True, 0, "a\n")}, clock=lambda: clock)
+        propose(tutor, "cat f")
+        assert_(tutor, "contains", "f", "a")
+        assert to_jsonl(from_jsonl(to_jsonl(tutor.pcg))) == to_jsonl(tutor.pcg)
+        return state_hash(tutor.pcg)
+
+    assert played("now") == played("then")
+
+
+def test_weak_point_12_a_score_is_not_a_win() -> None:
+    tutor = begun({"test -f a": Outcome(True, 0)}, Claim(Predicate.FILE, "b"))
+    propose(tutor, "test -f a")
+    assert tutor.state.score > 0
+    assert not tutor.state.goal_satisfied
+
+
+def test_what_may_have_changed_is_no_longer_known() -> None:
+    tutor = begun({"test -f a": Outcome(True, 0)}, Claim(Predicate.FILE, "a"), writes=True)
+    propose(tutor, "test -f a")
+    assert tutor.check_goal_satisfaction()
+    assert propose(tutor, "mv a b", write=True) is MoveVerdict.LEGAL
+    assert tutor.check(Claim(Predicate.FILE, "a")).verdict is CheckVerdict.UNDECIDABLE
+    assert [one.text for one in tutor.pcg.of(Truth, Status.VALIDATED)] == [
+        "succeeded(`test -f a`)",
+        "succeeded(`mv a b`)",
+    ]
+
+
+def test_the_last_run_of_a_command_counts() -> None:
+    outcomes = {"make": Outcome(True, 2)}
+    tutor = begun(outcomes)
+    propose(tutor, "make")
+    assert tutor.check(Claim(Predicate.SUCCEEDED, "make")).verdict is CheckVerdict.REFUTABLE
+    outcomes["make"] = Outcome(True, 0)
+    propose(tutor, "make")
+    assert tutor.check(Claim(Predicate.SUCCEEDED, "make")).verdict is CheckVerdict.PROVABLE
+
+
+def test_an_action_finishes() -> None:
+    tutor = begun()
+    propose(tutor, "ls")
+    assert [tutor.pcg.status(one.id) for one in tutor.pcg.of(Action)] == [Status.FINISHED]
+
+
+def test_a_question_is_answered_by_what_is_proven_and_too_many_are_refused() -> None:
+    tutor = begun({"wc -l f": Outcome(True, 0, "2 f\n")}, wip=1)
+    ask = json.dumps({"action": "ASK", "text": "how long is f?"})
+    assert tutor.play(ask).verdict is MoveVerdict.LEGAL
+    assert tutor.play(ask).verdict is MoveVerdict.BLOCKED
+    resolve = json.dumps({"action": "RESOLVE", "question": "Q2", "claim": says("lines", "f", 2)})
+    assert tutor.play(resolve).verdict is MoveVerdict.BLOCKED
+    propose(tutor, "wc -l f")
+    score = tutor.state.score
+    assert tutor.play(resolve).verdict is MoveVerdict.LEGAL
+    assert (tutor.state.open_questions, tutor.pcg.status("Q2"), tutor.state.score - score) == (0, Status.CLOSED, 2)
+    assert tutor.play(resolve).verdict is MoveVerdict.ILLEGAL
+
+
+def test_a_claim_that_nobody_can_decide_says_what_is_missing() -> None:
+    tutor = begun()
+    result = tutor.play(json.dumps({"action": "ASSERT", "claim": says("lines", "f", 2)}))
+    assert result.reason == "undecidable: an observation of `wc -l f`"
+    other = {"action": "REFORMULATE", "original": result.truths[0].id, "claim": says("exists", "f")}
+    assert tutor.play(json.dumps(other)).verdict is MoveVerdict.LEGAL
+    same = {"action": "REFORMULATE", "original": result.truths[0].id, "claim": says("lines", "f", 2)}
+    assert tutor.play(json.dumps(same)).verdict is MoveVerdict.ILLEGAL
