@@ -1,0 +1,129 @@
+"""Failures, cards, contradictions, intent and the advisor: functions of the trace."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from stanchion.tutor.advice.advisor import advise, board, limit_of
+from stanchion.tutor.advice.cards import FOR, CardType, card_for
+from stanchion.tutor.advice.contradictions import contradiction
+from stanchion.tutor.advice.failures import FailureType, Step, Trace, failure
+from stanchion.tutor.advice.intent import Intent, course, distance, embed
+from stanchion.tutor.graph.graph import Graph
+from stanchion.tutor.graph.nodes import ClaimKind, Status
+
+
+def steps(*actions: str, error: bool = False, output: str = "") -> tuple[Step, ...]:
+    """Actions, one after the other."""
+    return tuple(Step(action, output, error) for action in actions)
+
+
+@pytest.mark.parametrize(
+    ("trace", "kind"),
+    [
+        (Trace(steps("a", "b", "c", error=True)), FailureType.EXPLICIT_ERROR),
+        (Trace((*steps("a"), *steps("b", "c", error=True))), None),
+        (Trace(steps("ls  -la", "LS -la", "ls -la ")), FailureType.REPETITION),
+        (Trace(steps("a", "b", "a", "a")), None),
+        (Trace(steps("a", "b", "a", "b")), FailureType.CIRCULAR),
+        (Trace(steps("a", "b", "c", "a", "b", "c")), FailureType.CIRCULAR),
+        (Trace(steps("a", "b", "c", "a", "b")), None),
+        (Trace(known=(1, 5, 5, 5, 5)), FailureType.STALL),
+        (Trace(known=(5, 5, 5)), None),
+        (Trace(known=(4, 5, 5, 6)), None),
+        (Trace(cards=frozenset("ab"), used=frozenset("ab"), known=(1, 1)), FailureType.EXHAUSTION),
+        (Trace(cards=frozenset("ab"), used=frozenset("a"), known=(1, 1)), None),
+        (Trace(cards=frozenset("ab"), used=frozenset("ab"), known=(1, 2)), None),
+        (Trace(), None),
+        (Trace(steps("a", "a", "a", error=True)), FailureType.EXPLICIT_ERROR),
+    ],
+)
+def test_failures(trace: Trace, kind: FailureType | None) -> None:
+    found = failure(trace)
+    assert (None if found is None else found.failure_type) == kind
+
+
+def test_every_failure_has_a_card_and_a_game_has_few() -> None:
+    assert {FOR[one.value] for one in FailureType} == {
+        CardType.ERROR_ANALYSIS,
+        CardType.ESCAPE_LOOP,
+        CardType.COMPASS,
+        CardType.PROGRESS_BOOST,
+        CardType.STRATEGIC_RESET,
+    }
+    first = card_for("explicit_error", 0)
+    assert first is not None
+    assert (first.card_id, first.text.splitlines()[0][:15]) == ("error_analysis_1", "Read the error.")
+    assert card_for("explicit_error", 5) is None
+    assert card_for("explicit_error", 0, frozenset({CardType.ERROR_ANALYSIS})) is None
+    assert card_for("nothing", 0) is None
+
+
+@pytest.mark.parametrize(
+    ("made", "validated", "says"),
+    [
+        (steps("cat a", "cat b", error=True, output="No such file"), 0, "repeated_failure"),
+        (steps("cat a", "cat b"), 0, "blind_reading"),
+        (steps("cat a", "cat b"), 1, ""),
+        (steps("read a.txt", "read b.txt", "read c.txt"), 9, "resource_depletion"),
+        (steps("ls *.txt", "wc *.txt"), 9, "resource_depletion"),
+        (steps("ls"), 0, ""),
+    ],
+)
+def test_contradictions(made: tuple[Step, ...], validated: int, says: str) -> None:
+    assert contradiction(made, validated) == says
+
+
+def test_a_point_is_the_same_in_every_process() -> None:
+    code = "from stanchion.tutor.advice.intent import course; print(course('count lines', ('ls', 'wc lines')).distance)"
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", code], env={"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(sys.path)}, check=True,
+            capture_output=True,
+        ).stdout
+        for seed in ("1", "2")
+    }  # fmt: skip
+    assert len(said) == 1
+    assert distance(embed("same words"), embed("Same  words")) == pytest.approx(0)
+
+
+@pytest.mark.parametrize(
+    ("actions", "intent"),
+    [
+        ((), Intent.CONVERGING),
+        (("ls", "count the", "count the lines of a file"), Intent.CONVERGING),
+        (("count the lines of a file", "count", "rm -rf zzz"), Intent.DIVERGING),
+        (("zzz", "count the lines of a file", "zzz"), Intent.WANDERING),
+        (("zzz", "yyy", "xxx"), Intent.WANDERING),
+        (("count the lines of a file",) * 3, Intent.STABLE),
+    ],
+)
+def test_where_a_player_is_going(actions: tuple[str, ...], intent: Intent) -> None:
+    assert course("count the lines of a file", actions).intent is intent
+
+
+def test_the_advisor_speaks_of_what_matters_most_and_touches_nothing() -> None:
+    graph = Graph("advice")
+    graph.add_goal("goal")
+    act = graph.add_action("look", "read", "ls")
+    graph.add_action("look", "read", "ls")
+    truth = graph.add_truth("t", ClaimKind.PROPERTY, "", "")
+    before = graph.events
+    trace = Trace(steps("ls", "ls", "ls"))
+    assert board(graph).text == "TO DO: G1\nDOING: Act2, Act3\nSTUCK: T4\nDONE: nothing"
+    first = advise(graph, trace)
+    assert first is not None
+    assert first.card.card_type is CardType.WIP_OVERFLOW
+    assert graph.events == before
+    graph.promote(act.id, Status.FINISHED)
+    graph.promote(truth.id, Status.VALIDATED)
+    second = advise(graph, trace)
+    assert second is not None
+    assert second.card.card_type is CardType.ESCAPE_LOOP
+    assert advise(graph, Trace(steps("ls"))) is None
+    reading = Trace(steps("cat a", "cat b", "cat c"), turn=3)
+    assert advise(graph, reading, "deepseek-r1:14b") is None
+    assert (limit_of("mistral:latest"), limit_of("any")) == (1, 2)
