@@ -8,6 +8,7 @@ from tests.sources import tree_of
 
 RUNTIME = "stanchion.runtime"
 ORDER = (
+    "sandbox",
     "values",
     "driving",
     "answers",

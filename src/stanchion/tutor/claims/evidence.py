@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from stanchion.tutor.claims.claim import Claim, Predicate
 from stanchion.tutor.claims.facts import Ran, facts
-from stanchion.tutor.claims.judging import Judged, Known, judge
+from stanchion.tutor.claims.judging import Known, Standing, judge
 
 ABOUT_RUNS = frozenset({Predicate.SUCCEEDED})
 """What is said of a command that was run, and not of the world."""
@@ -41,6 +41,6 @@ class Evidence:
         yield from self._world
         yield from self._runs.values()
 
-    def judge(self, claim: Claim) -> Judged:
+    def judge(self, claim: Claim) -> Standing:
         """What is known of a claim now."""
         return judge(claim, self.known())

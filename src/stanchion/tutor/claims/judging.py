@@ -26,7 +26,7 @@ class Known(NamedTuple):
     scope: str = ""
 
 
-class Judged(NamedTuple):
+class Standing(NamedTuple):
     """What is known of a claim: the observations it follows from, or what is missing."""
 
     verdict: CheckVerdict
@@ -35,11 +35,11 @@ class Judged(NamedTuple):
     reason: str = ""
 
 
-def judge(claim: Claim, known: Iterable[Known]) -> Judged:
+def judge(claim: Claim, known: Iterable[Known]) -> Standing:
     """What is known of a claim. Where some facts prove it and others refute it, it is refuted."""
     wrong = fault(claim)
     if wrong:
-        return Judged(CheckVerdict.ILL_TYPED, reason=wrong)
+        return Standing(CheckVerdict.ILL_TYPED, reason=wrong)
     asked = normal(claim)
     proving: list[str] = []
     refuting: list[str] = []
@@ -50,10 +50,10 @@ def judge(claim: Claim, known: Iterable[Known]) -> Judged:
         if holds is not None:
             (proving if holds is asked.polarity else refuting).append(one.observation)
     if refuting:
-        return Judged(CheckVerdict.REFUTABLE, _once(refuting), reason=f"what was seen speaks against {asked.text}")
+        return Standing(CheckVerdict.REFUTABLE, _once(refuting), reason=f"what was seen speaks against {asked.text}")
     if proving:
-        return Judged(CheckVerdict.PROVABLE, _once(proving), reason=f"{asked.text} follows from what was seen")
-    return Judged(CheckVerdict.UNDECIDABLE, missing=evidence_for(asked), reason="nothing that was seen decides it")
+        return Standing(CheckVerdict.PROVABLE, _once(proving), reason=f"{asked.text} follows from what was seen")
+    return Standing(CheckVerdict.UNDECIDABLE, missing=evidence_for(asked), reason="nothing that was seen decides it")
 
 
 def _once(ids: list[str]) -> tuple[str, ...]:

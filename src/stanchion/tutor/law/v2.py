@@ -16,7 +16,7 @@ from stanchion.readings.shell.single import single
 from stanchion.tutor.claims.claim import Claim, Predicate
 from stanchion.tutor.claims.evidence import Evidence
 from stanchion.tutor.claims.facts import Content, Ran
-from stanchion.tutor.claims.judging import Judged, Known
+from stanchion.tutor.claims.judging import Known, Standing
 from stanchion.tutor.graph.graph import Graph
 from stanchion.tutor.graph.nodes import ClaimKind, EdgeType, Observation, Question, Soundness, Status, Truth
 from stanchion.tutor.law.verdicts import (
@@ -309,6 +309,6 @@ def _argv(move: Propose) -> tuple[str, ...] | None:
     return move.argv if move.argv else single(move.command)
 
 
-def _result(found: Judged) -> CheckResult:
+def _result(found: Standing) -> CheckResult:
     missing = (found.missing,) if found.missing else ()
     return CheckResult(found.verdict, found.proof, missing, found.reason)
