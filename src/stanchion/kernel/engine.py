@@ -26,7 +26,7 @@ from stanchion.kernel.judgement import (
     with_late,
 )
 from stanchion.kernel.layout import keep, lay, place, watched, word
-from stanchion.kernel.lookups import UNHEARD, Answer, Ask, Lookup
+from stanchion.kernel.lookups import Answer, Ask, Lookup
 from stanchion.kernel.refusals import Entry, enter, entry_of, joined, keep_entry
 from stanchion.kernel.resolution import resolve
 from stanchion.kernel.soundness import sound_ruling
@@ -66,7 +66,7 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
                 if clock is not None:
                     _waited(case, lookups, clock() - begun)
                 heard(case.answers, lookups, given)
-            if any(answer is not UNHEARD for answer in case.answers.values()):
+            if case.was_answered:
                 _judge_answers(case)
         # 4. Records: guards that keep one judge by what the process knows of it; the batch expects that it still holds.
         if plan.records:
