@@ -74,7 +74,7 @@ class Case:
     @property
     def was_answered(self) -> bool:
         """Whether there is an answer to judge by: those to questions beside the event are for the next one."""
-        for answer in self.answers.values():  # no `any`: this is on the way of every call that asks
+        for answer in self.answers.values():  # noqa: SIM110 - no generator: this is on the way of every call that asks
             if answer is not UNHEARD:
                 return True
         return False
