@@ -184,6 +184,7 @@ def _judge_records(case: Case, records: Records) -> None:
     expects, used, readings, now = case.expects, case.used, case.readings, case.now
     case.wanted = wanted = []
     clock = case.plans.clock
+    begun = 0 if clock is None else clock()
     for recorded in plan.records:
         pos, judge, name, index, _when, _at, _shadow = recorded
         if pos > cut:
@@ -193,10 +194,11 @@ def _judge_records(case: Case, records: Records) -> None:
         used.append((name, version, seen[1]))
         expects.append((name, version, version + 1))
         try:
-            begun = 0 if clock is None else clock()
             ruling = judge(readings[index], seen[1], now)
             if clock is not None:
-                case.took[pos] = clock() - begun
+                ended = clock()
+                case.took[pos] = ended - begun
+                begun = ended
             if ruling is None:
                 continue
             sound_ruling(ruling)
