@@ -131,7 +131,7 @@ class Story:
                 self._here(shield, run)
             records = [base64.b64encode(record.text).decode() for record in shield.journal.kept()]
             self.judged = [(run.desk.plans.policy, run.desk.info, *one) for one in self.judged]
-        return Played(records, [repr(decision) for *_, decision in self.judged])
+        return Played(records, [written(decision) for *_, decision in self.judged])
 
     def _listen(self, shield: Shield) -> None:
         write = shield.journal.write
@@ -197,6 +197,11 @@ class Story:
             return ranks[number % len(ranks)] if ranks else 0, one[0].id, one[1]
 
         return sorted(answers, key=rank)
+
+
+def written(decision: Any) -> str:
+    """A decision with every part of it."""
+    return msgspec.json.encode(msgspec.to_builtins(decision, str_keys=True), enc_hook=repr).decode()
 
 
 def open_of(shield: Shield, rule: str) -> int:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar, Final
 
 import msgspec
 
+from stanchion.guards._bounded import bounded
 from stanchion.guards._routes import Waits, lookup, named, routed
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Event
@@ -70,9 +71,11 @@ class PythonGuard(msgspec.Struct, frozen=True):
         return [str(payload.stage), told, run.agent, run.role, run.task]
 
     def checked(self, value: Any, /) -> Any:
-        """An answer that is one."""
-        if value is None or isinstance(value, str | Finding):
-            return value
+        """An answer that is one, and no longer than a record takes."""
+        if value is None:
+            return None
+        if isinstance(value, str | Finding):
+            return bounded(value)
         raise TypeError(SHAPES)
 
     def cost(self, _value: Any, /) -> tuple[int, int]:
