@@ -15,7 +15,7 @@ from stanchion.kernel.chain import EVERY_ACTION, Plans
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Charge, Event, Moment, RunInfo, ToolCall
 from stanchion.kernel.findings import Finding
-from stanchion.kernel.gates import Ending
+from stanchion.kernel.gates import PAUSED, Ending
 from stanchion.kernel.late import in_order, late_finding
 from stanchion.kernel.lookups import Lookup
 from stanchion.kernel.sizes import CEILING, exceeds, refused_unread
@@ -273,8 +273,10 @@ class Desk(Notices):
         self._tickets[decision.id] = ticket
 
     def ticket_of(self, decision: Decision) -> str | None:
-        """The ticket that a decision waits for, or by which a person has refused it; `None` where there is none."""
-        refused_by = [finding.args[0] for finding in decision.findings if finding.code.startswith("approval.")]
+        """The ticket that a decision or its run waits for, or by which a person has refused it; `None` where there is
+        none."""
+        names = [one for one in decision.findings if one.code.startswith("approval.") or one.code == PAUSED]
+        refused_by = [finding.args[0] for finding in names]
         return str(refused_by[0]) if refused_by else self._tickets.get(decision.id)
 
     def opened(
