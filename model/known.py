@@ -24,6 +24,9 @@ from stanchion.kernel.state import Line, When
 from stanchion.kernel.table import carried
 from stanchion.readings import read
 
+BEGINS = {"step": ("tool_call", "handoff"), "run": ("tool_call", "handoff", "model_call")}
+"""What does not begin while a step or a run waits for a person."""
+
 cells = lru_cache(carried)
 """The action × stage table as a host carries it out."""
 
@@ -165,17 +168,24 @@ class Sitting:
 
     def _gates(self) -> Found:
         run = self.first.run
+        waits = []
         for run_id in (run.id, *run.parents):
             _, value = self.view.record(ending_key(run.tenant, run_id))
-            if value is not None:
+            if value is not None and "ticket" in value:
+                waits.append(value)
+            elif value is not None:
                 self.gated = True
                 ending = msgspec.convert(value, Ending)
                 return [(-1, Finding(Action.HALT, ending.code, (ending.why,), guard="kernel"))]
         states = self._states()
-        self.gated = any(state in ("safe", "quarantine", "halt") or ends for _, state, _, ends in states)
+        self.gated = bool(waits) or any(state in ("safe", "quarantine", "halt") or ends for _, state, _, ends in states)
         if any(state == "safe" for _, state, _, _ in states):
             self.mode = "safe"
-        refusals = []
+        refusals = [
+            Finding(Action.BLOCK, "kernel.paused", (pause["ticket"],), guard="kernel")
+            for pause in waits
+            if self.now < pause["until"] and self.first.stage in BEGINS[pause["scope"]]
+        ]
         for name, state, why, _ in states:
             if state == "halt":
                 self.mode = "halt" if not name.startswith("tool:") else self.mode

@@ -61,11 +61,13 @@ def draw_step(case: Case, number: int, now: int) -> Step:
 
 
 def _operator(drawn: random.Random, now: int) -> tuple[str, Any]:
-    """A gate changed by somebody: a state of the shield, the fleet or something in it, the end of a run; or all is well
-    again."""
+    """A gate changed by somebody: a state of the shield, the fleet or something in it, the end of a run or its pause;
+    or all is well again."""
     if drawn.random() < 0.2:
         ended = {"code": drawn.choice(("kernel.cancelled", "kernel.ended")), "why": "drawn"}
-        return ending_key("default", drawn.choice(("r1", "r2", "r3", "r9"))), drawn.choice((ended, None, None))
+        scope = drawn.choice(("step", "run"))
+        paused = {"ticket": "t1", "scope": scope, "until": now + drawn.choice((-5, 1, 60, 800))}
+        return ending_key("default", drawn.choice(("r1", "r2", "r3", "r9"))), drawn.choice((ended, paused, None, None))
     until = now + drawn.choice((-5, 1, 60, 800))
     standing = drawn.choice(
         (

@@ -385,7 +385,8 @@ def test_fault_08_a_secret_in_two_chunks_is_redacted(first: str, second: str, ki
 
 
 @pytest.mark.parametrize("action", [Action.BLOCK, Action.QUARANTINE, Action.HALT], ids=lambda a: a.name)
-def test_fault_08_a_stop_on_a_chunk_stops_the_stream(action: Action) -> None:
+@pytest.mark.parametrize("driver", ["sync", "async"])
+def test_fault_08_a_stop_on_a_chunk_stops_the_stream(action: Action, driver: str) -> None:
     """The model is not asked for more, what it still holds is closed, and nothing more is passed on."""
     told: list[str] = []
 
@@ -397,15 +398,34 @@ def test_fault_08_a_stop_on_a_chunk_stops_the_stream(action: Action) -> None:
         finally:
             told.append("closed")
 
+    async def asource() -> AsyncIterator[str]:
+        for chunk in (pieces := source()):
+            try:
+                yield chunk
+            except GeneratorExit:
+                pieces.close()
+                raise
+
     run = shield_for(FREE, guards=[StopsAt("two", action)]).run("a")
     out: list[str] = []
-    stream = run.stream(source())
-    out.append(next(stream))
-    with pytest.raises(Refused):
+
+    async def collect() -> None:
+        stream = run.astream(asource())
+        out.append(await anext(stream))
+        with pytest.raises(Refused):
+            await anext(stream)
+        assert [piece async for piece in stream] == []
+
+    if driver == "async":
+        asyncio.run(collect())
+    else:
+        stream = run.stream(source())
         out.append(next(stream))
+        with pytest.raises(Refused):
+            next(stream)
+        assert list(stream) == []
     assert out == ["one"]
     assert told == ["one", "two", "closed"]
-    assert list(stream) == []
 
 
 class StopsAt:

@@ -11,6 +11,8 @@ import subprocess
 import threading
 from typing import Any
 
+import msgspec
+
 from stanchion import Action, Finding
 from stanchion.runtime.answers.isolated.wire import MARK
 from tests.guards.house_rules import Rules, Waiting, crashes, graded, hide_password, no_force, nonsense
@@ -30,6 +32,17 @@ def policy(call: str, deadline_ms: int = 60_000, isolated: bool = True, **guard:
 def process_of(run: Any) -> int:
     """The process in which the guard `tells` judges."""
     return int(run.check("t", {}).message.split()[0])
+
+
+def tells_context(_event: Any, context: Any) -> str:
+    """Refuse with all that the context says."""
+    return msgspec.json.encode(context).decode()
+
+
+async def tells_context_later(event: Any, context: Any, stop: threading.Event) -> str:
+    """The same as async code that takes a `stop` as well."""
+    assert not stop.is_set()
+    return tells_context(event, context)
 
 
 def stuck(event: Any) -> str | None:

@@ -20,6 +20,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from stanchion import Action, PolicyError, Shield
 from stanchion.kernel.actions import Risk
+from stanchion.kernel.context import Context, Said
 from stanchion.kernel.events import Egress, Event, Failure, ModelCall, Prompt, RunInfo, ToolCall, ToolResult
 from stanchion.kernel.names import names
 from stanchion.runtime.answers.isolated.guard import IsolatedGuard
@@ -396,7 +397,23 @@ EVENTS: st.SearchStrategy[Event] = st.one_of(
 @settings(max_examples=20_000 if SOAK else 40, deadline=None)
 @given(event=EVENTS)
 def test_an_event_arrives_as_it_was_sent(event: Event) -> None:
-    assert event_received(event_sent(event)) == event
+    assert event_received(event_sent(event)) == (event, None)
+    context = Context(str(event.tool), conversation_history=(Said("user", "\ud800"),))
+    assert event_received(event_sent(event, context)) == (event, context)
+
+
+@pytest.mark.parametrize("call", ["tells_context", "tells_context_later"])
+def test_it_is_given_the_same_context_isolated_or_not(call: str) -> None:
+    said = []
+    for isolated in (True, False):
+        with shield_for(policy(call, isolated=isolated)) as shield:
+            run = shield.run("a")
+            run.prompt("Write the report.")
+            run.result("web", {}, "Sunny.")
+            said.append(run.check("door", {"a": 1}).message)
+    assert said[0] == said[1]
+    assert "Write the report." in said[0]
+    assert "Sunny." in said[0]
 
 
 def test_a_finding_that_holds_no_data_is_of_another_shape() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from stanchion import Action, Shield
 from stanchion.kernel.lookups import Answered
-from stanchion.testing import shield_for
+from stanchion.testing import FakeClock, shield_for
 from tests.guards.fake_judge import FakeJudge
 from tests.runtime.test_pool import until
 
@@ -28,12 +28,15 @@ def judge(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeJudge]:
     made.close()
 
 
-def shielded(judge: FakeJudge, *more: dict[str, Any], **options: Any) -> Shield:
+def shielded(
+    judge: FakeJudge, *more: dict[str, Any], prices: Any = None, clock: FakeClock | None = None, **options: Any
+) -> Shield:
     """A shield with the judge."""
     waits = dict.fromkeys(("medium", "high", "critical"), 30_000)
     entry: dict[str, Any] = {"use": "llm_judge", "rule": RULE, "model": "house-model", "endpoint": judge.endpoint}
     entry |= {"key_env": "JUDGE_KEY", "deadline_ms": 30_000, "waits": waits, **options}
-    return shield_for({"name": "judged", "tools": RISKS, "guards": [entry, *more]})
+    policy = {"name": "judged", "tools": RISKS, "guards": [entry, *more], "prices": {} if prices is None else prices}
+    return shield_for(policy, clock=clock)
 
 
 @pytest.mark.parametrize(
@@ -148,3 +151,48 @@ def test_what_it_takes_is_charged_to_the_run(judge: FakeJudge) -> None:
         assert said[0].inputs.answers == (("llm-judge", Answered(told)),)
         assert [decision.proceeds for decision in said] == [True, True, True, False]
         assert said[3].code == "budget.exceeded"
+
+
+PRICE = {"input_usd_per_mtok": 2, "output_usd_per_mtok": 20}
+
+
+@pytest.mark.parametrize(
+    ("prices", "options", "cost"),
+    [
+        (None, {}, 0),
+        ({"house-*": PRICE}, {}, 3_800),
+        ({"house-*": PRICE, "house-model": {**PRICE, "input_usd_per_mtok": 1}}, {}, 2_900),
+        ({"house-*": PRICE}, {"input_usd_per_mtok": 1, "output_usd_per_mtok": 10}, 1_900),
+        ({"house-*": {**PRICE, "long_prompt": {"above_tokens": 10, **dict.fromkeys(PRICE, 1)}}}, {}, 1_000),
+    ],
+    ids=["nobody knows", "a pattern", "its own entry", "the guard's own", "a long prompt"],
+)
+def test_it_costs_what_the_guard_the_policy_or_the_shipped_table_says(
+    judge: FakeJudge, prices: Any, options: dict[str, Any], cost: int
+) -> None:
+    with shielded(judge, prices=prices, **options) as shield:
+        ((_, answer),) = shield.run("a").check("critical", {}).inputs.answers
+        assert isinstance(answer, Answered)
+        assert answer.value["cost_microusd"] == cost
+
+
+@pytest.mark.parametrize(
+    ("required", "risk", "code"), [(False, "medium", "kernel.lookup_late"), (True, "medium", "kernel.lookup_expired")]
+)
+def test_it_is_not_asked_while_the_budget_is_used_up(judge: FakeJudge, required: bool, risk: str, code: str) -> None:
+    """The first refusal tells; then nothing is paid for until ten seconds later, and what is required is missing."""
+    clock = FakeClock()
+    budget = {"use": "budget", "tokens": 1_500, "per": "run", "applies_to": {"tools": ["low"]}, "reserve_tokens": 10}
+    with shielded(judge, budget, clock=clock, required=required, applies_to={"tools": [risk]}) as shield:
+        run = shield.run("a")
+        assert run.check(risk, {"number": 1}).proceeds
+        assert run.check("low", {"number": 2}, tokens=9_999).code == "budget.exceeded"
+        asked = len(judge.asked)
+        decision = run.check(risk, {"number": 3})
+        assert (decision.code, decision.proceeds) == (code, not required)
+        assert run.check(risk, {"number": 1}).proceeds, "what is known costs nothing"
+        assert len(judge.asked) == asked
+        assert shield.answers.counted()["llm-judge", "unpaid"] == 1
+        clock.advance(10_000)
+        assert run.check(risk, {"number": 4}).proceeds
+        assert len(judge.asked) == asked + 1

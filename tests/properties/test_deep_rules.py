@@ -3,129 +3,100 @@ it is worked out; and a decision is made again from its record alone."""
 
 from __future__ import annotations
 
-import asyncio
-import threading
-from functools import partial
-from typing import Any, Final
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
 
-from hypothesis import given, settings, strategies as st
+import msgspec
+import pytest
+from hypothesis import example, given, settings, strategies as st
 
-from stanchion import Action, Finding, Shield
 from stanchion.kernel.replay import replay
-from stanchion.testing import shield_for
-from tests.runtime.test_pool import until
+from tests.properties.deep_story import ANSWERS, RISKS, Call, Played, Reply, Schedule, Story
+from tests.properties.examples import sample
 
-ANSWERS: Final[list[Any]] = [
-    None,
-    "no",
-    Finding(Action.WARN, "own.warned", ("a",)),
-    Finding(Action.ESCALATE, "own.asks"),
-    Finding(Action.ALLOW, "own.noted"),
-    RuntimeError("boom"),
-    7,
-]
-RISKS: Final = ("low", "medium", "critical")
-RULES: Final = ("one", "two")
-POLICY: Final[dict[str, Any]] = {
-    "name": "deep",
-    "tools": {risk: {"risk": risk} for risk in RISKS},
-    "deep": {"medium_wait_ms": 1, "critical_wait_ms": 60_000, "rest_after": 1_000},
-}
-"""What is asked at low and medium risk is always late, and what is asked at critical risk never is."""
-
-
-class Told:
-    """A rule that gives the answers that it is told to, each when it is let go."""
-
-    deep = True
-    deadline_ms = 60_000
-
-    def __init__(self, name: str, script: list[tuple[str, Any]]) -> None:
-        self.id = name
-        self.answers = [answer for _, answer in script]
-        self.gates = [threading.Event() for _ in script]
-        self.done = 0
-
-    def judge(self, event: Any) -> Any:
-        at = event.args["at"]
-        assert self.gates[at].wait(30)
-        answer = self.answers[at]
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
-
-
-class Story:
-    """One run by a script: for each call its risk, and what both rules say of it. `first` is the rule that answers
-    first, `awaits` whether the host is async, `threads` how many each rule has."""
-
-    def __init__(self, script: list[tuple[str, tuple[Any, Any]]], first: int, awaits: bool, threads: int) -> None:
-        self.script, self.first, self.awaits, self.threads = script, first, awaits, threads
-        self.rules = [Told(name, [(risk, both[n]) for risk, both in script]) for n, name in enumerate(RULES)]
-        self.order = [self.rules[first], self.rules[1 - first]]
-
-    def told(self) -> tuple[list[bytes], list[Any]]:
-        """The records of the run, and what was judged."""
-        with shield_for(POLICY, guards=self.rules, answer_threads=self.threads) as shield:
-            kept: list[Any] = []
-            write = shield.journal.write
-
-            def noting(moment: Any, decision: Any, *rest: Any) -> int:
-                kept.append((moment, decision))
-                return write(moment, decision, *rest)  # type: ignore[no-any-return] # a journal's mark
-
-            shield.journal.write = noting
-            run = shield.run("a")
-            for at, (risk, _) in enumerate(self.script):
-                self.step(shield, run, at, risk)
-            run.model_reply("the end")
-            texts = [record.text for record in shield.journal.kept()]
-            return texts, [(run.desk.plans.policy, run.desk.info, *one) for one in kept]
-
-    def step(self, shield: Shield, run: Any, at: int, risk: str) -> None:
-        """One call; what is late is answered before the next one, in the order of this story."""
-        if risk == "critical":
-            threading.Thread(target=self.release, args=(shield, at)).start()
-        if self.awaits:
-            asyncio.run(run.acheck(risk, {"at": at}))
-        else:
-            run.check(risk, {"at": at})
-        if risk != "critical":
-            self.release(shield, at)
-
-    def release(self, shield: Shield, at: int) -> None:
-        """Let both rules answer about a call, one behind the other."""
-        for rule in self.order:
-            before = answered(shield, rule.id)
-            rule.gates[at].set()
-            asked = shield.answers.counted().get((rule.id, "asked"), 0)
-            until(partial(_is_over, shield, rule.id, before, asked))
-
-
-def _is_over(shield: Shield, rule: str, before: int, asked: int) -> bool:
-    return answered(shield, rule) > before or asked <= before
-
-
-def answered(shield: Shield, rule: str) -> int:
-    """How many questions to a rule are over."""
-    counted = shield.answers.counted()
-    return sum(counted.get((rule, outcome), 0) for outcome in ("answered", "failed"))
-
-
+REPLIES: Final = st.builds(Reply, st.integers(0, len(ANSWERS) - 1), st.integers(0, 2))
 SCRIPTS: Final = st.lists(
-    st.tuples(st.sampled_from(RISKS), st.tuples(st.sampled_from(ANSWERS), st.sampled_from(ANSWERS))),
+    st.builds(Call, st.sampled_from(RISKS), st.tuples(REPLIES, REPLIES)),
     min_size=1,
     max_size=4,
 )
+SCHEDULES: Final = st.builds(
+    Schedule,
+    ranks=st.permutations(range(8)).map(tuple),
+    host=st.sampled_from(["here", "threads", "loop"]),
+    awaits=st.tuples(st.booleans(), st.booleans()),
+    more_threads=st.integers(0, 2),
+)
 
 
-@settings(max_examples=25, deadline=None)
-@given(script=SCRIPTS, awaits=st.booleans(), threads=st.integers(1, 3))
+class Elsewhere:
+    """A process that plays stories, with an order of hashes of its own."""
+
+    def __init__(self, seed: int) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.properties.deep_story"],
+            cwd=Path(__file__).parents[2],
+            env={**os.environ, "PYTHONHASHSEED": str(seed)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._told, self._said = self._process.stdin, self._process.stdout
+
+    def begin(self, script: list[Call], schedule: Schedule) -> None:
+        """Have it play a story, without waiting for it."""
+        self._told.write(msgspec.json.encode((script, schedule)) + b"\n")
+        self._told.flush()
+
+    def played(self) -> Played:
+        """What the story came to."""
+        return msgspec.json.decode(self._said.readline(), type=Played)
+
+    def close(self) -> None:
+        """End it, and wait for its end."""
+        self._told.close()
+        self._process.wait(60)
+        self._said.close()
+
+
+@pytest.fixture(scope="module")
+def others() -> Iterator[list[Elsewhere]]:
+    """Two more processes."""
+    made = [Elsewhere(seed) for seed in (1, 2)]
+    yield made
+    for one in made:
+        one.close()
+
+
+TWO_LATE: Final = [Call("low", (Reply(4, 1), Reply(3, 1))), Call("medium", (Reply(5, 0), Reply(3, 0)))]
+"""Four answers arrive before one event."""
+
+
+@settings(sample(25, 0.02), deadline=None)
+@given(script=SCRIPTS, here=SCHEDULES, there=st.tuples(SCHEDULES, SCHEDULES))
+@example(script=TWO_LATE, here=Schedule((3, 2, 1, 0)), there=(Schedule((2, 0, 3, 1), "loop"), Schedule((1, 3, 0, 2))))
 def test_scheduling_changes_neither_decisions_nor_records(
-    script: list[tuple[str, tuple[Any, Any]]], awaits: bool, threads: int
+    script: list[Call], here: Schedule, there: tuple[Schedule, Schedule], others: list[Elsewhere]
 ) -> None:
-    plain, judged = Story(script, 0, False, 2).told()
-    other, _ = Story(script, 1, awaits, threads).told()
-    assert other == plain
-    for policy, info, moment, decision in judged:
+    """Played once plainly, once on another schedule, and in two more processes at the same time on theirs."""
+    for process, schedule in zip(others, there, strict=True):
+        process.begin(script, schedule)
+    plain = Story(script, Schedule())
+    expected = plain.played()
+    found = [Story(script, here).played(), *[process.played() for process in others]]
+    assert found == [expected] * 3
+    for policy, info, moment, decision in plain.judged:
         assert replay(policy, info, moment, decision.inputs) == decision
+
+
+def test_four_answers_before_one_event_are_all_in_its_decision() -> None:
+    """The property is about something: late answers do arrive together, and change what is decided."""
+    story = Story(TWO_LATE, Schedule())
+    story.played()
+    *_, last = [decision for *_, decision in story.judged]
+    assert sorted(finding.guard for finding in last.findings) == ["one", "one", "two", "two"]

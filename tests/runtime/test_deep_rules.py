@@ -246,6 +246,8 @@ def test_after_its_rest_one_question_tries_a_rule() -> None:
 class Plain:
     """A deep rule by its contract alone."""
 
+    paid = False
+
     def __init__(self, version: str = "1") -> None:
         self.rule_version = version
 

@@ -241,6 +241,31 @@ def test_a_bypass_is_asked_for_through_a_broker() -> None:
     assert paid == [5]
 
 
+def test_what_an_agent_should_know_is_the_same_through_a_broker() -> None:
+    policy = {"name": "p", "experience": {"tier": "process"}, "advice": {"style": "expert"}}
+
+    def told(run: Any) -> list[str]:
+        run.result("search", {"query": "refunds", "limit": 5}, ["a page"])
+        run.error("search", TimeoutError("no answer"), args={"query": "refunds"})
+        return [
+            run.awareness(),
+            run.awareness(tokens=1),
+            run.advice("search", {"query": "refunds"}),
+            asyncio.run(run.aawareness()),
+            asyncio.run(run.aadvice("unknown")),
+        ]
+
+    with Shield.load(policy, store="memory:") as near, near.run("ann") as run:
+        expected = told(run)
+    loaded = Shield.load(policy, store="memory:")
+    with loaded as shield, serving(shield) as path, through(path) as far, far.run("ann") as run:
+        assert told(run) == expected
+        with pytest.raises(ValueError, match="tokens"):
+            run.awareness(tokens=-1)
+    assert "search" in expected[0]
+    assert expected[1] == ""
+
+
 def test_what_does_not_go_through_a_broker_says_so(far: Any) -> None:
     def items() -> Iterator[int]:
         yield 1

@@ -21,9 +21,11 @@ from prometheus_client.parser import text_string_to_metric_families
 from stanchion import Shield
 from stanchion.cli.main import main
 from stanchion.cli.metrics import Trouble
+from stanchion.runtime.standing.state_figures import state_figures
 from stanchion.telemetry import asgi, wsgi
 from stanchion.telemetry.figures import Series
 from stanchion.telemetry.server import server
+from stanchion.testing import shield_for
 from tests.telemetry.shields import watched
 
 
@@ -201,3 +203,16 @@ def test_a_server_says_once_that_the_store_is_away(capsys: pytest.CaptureFixture
     for why in ("gone", "gone", "full", "", "", "full"):
         trouble.told(why)
     assert capsys.readouterr().err.split("\n") == ["stanchion: gone", "stanchion: full", "stanchion: full", ""]
+
+
+def test_the_budgets_of_tasks_are_shown_by_the_limits_of_their_tasks() -> None:
+    policy = {
+        "name": "p",
+        "tasks": {"small": {"budget": {"tokens": 200}}, "large": {"budget": {"tokens": 800}}},
+        "guards": [{"id": "calls", "use": "budget", "per": "task", "of_task": "tokens"}],
+    }
+    with shield_for(policy) as shield:
+        for task in ("small", "large", "other"):
+            shield.run("a1", task).check("work", {}, tokens=100)
+        found = [one for one in state_figures(shield.store, shield.policy, ["default"]) if "budget" in one.metric]
+    assert {(one.labels[-1], one.values[0]) for one in found} == {("small", 0.5), ("large", 0.125)}

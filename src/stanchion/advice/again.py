@@ -57,7 +57,7 @@ OVER: Final = frozenset(
 )
 """Codes of what no other call changes either: the run is over, or what it may use is used up."""
 
-PEOPLE: Final = frozenset({"approval.waiting", "kernel.approval"})
+PEOPLE: Final = frozenset({"approval.waiting", "kernel.approval", "kernel.paused"})
 """Codes of what a person has to say yes to, whatever the action is."""
 
 MOMENT: Final = {"breaker.open": 2, "locks.conflict": 2, "locks.held": 2, "locks.waits": 2}

@@ -12,6 +12,8 @@ LONGEST: Final = 2_000
 """How many characters of an answer are read in all."""
 MOST: Final = 64
 """How many arguments of a finding are, and how many edits it may ask for."""
+LARGEST: Final = 1 << 20
+"""How many bytes these edits have at the most: one cannot be left out, nor cut."""
 
 
 def cut(text: str, longest: int = LONGEST) -> str:
@@ -23,6 +25,8 @@ def bounded(finding: Finding) -> Finding:
     """A finding as it is, or with its words cut; one with more edits than anybody needs is none."""
     if len(finding.patches) + len(finding.hides) + len(finding.effects) > MOST:
         raise TypeError(f"a finding has {MOST} edits and effects at the most")
+    if finding.patches and len(msgspec.json.encode(finding.patches)) > LARGEST:
+        raise TypeError(f"the edits of a finding have {LARGEST:,} bytes at the most")
     words = [
         finding.text,
         finding.guidance,

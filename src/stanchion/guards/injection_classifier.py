@@ -50,6 +50,7 @@ class InjectionClassifier(msgspec.Struct, frozen=True):
     the agent; from `at_least` on it is told of."""
 
     name: ClassVar[str] = "injection_classifier"
+    paid: ClassVar[bool] = False
     kind: ClassVar[Kind] = Kind.ASKING
     call: ClassVar[str] = "stanchion.runtime.answers.injection_classifier:classified"
     stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_RESULT, Stage.PROMPT, Stage.ERROR, Stage.HANDOFF})

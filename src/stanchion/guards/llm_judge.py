@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from hashlib import sha256
 from typing import Annotated, Any, ClassVar, Final, Literal
 from urllib.parse import urlsplit
@@ -11,6 +12,7 @@ import msgspec
 
 from stanchion.guards._routes import Waits, lookup, named, routed
 from stanchion.kernel.actions import Action, Category, Risk
+from stanchion.kernel.contract.learning import Said
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
@@ -55,7 +57,8 @@ class Asked(msgspec.Struct, frozen=True):
     key_env: str
     deadline_ms: int
     max_chars: int
-    prices: tuple[float, float] | None
+    price: Any
+    """Dollars per million tokens of the prompt and of the reply, or the model's entry in the policy's `prices`."""
 
 
 class Verdict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -67,11 +70,12 @@ class Verdict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     cost_microusd: Annotated[int, msgspec.Meta(ge=0)] = 0
 
 
-class LlmJudge(msgspec.Struct, frozen=True):
+class LlmJudge(msgspec.Struct, frozen=True, dict=True):
     """Has a model judge an event by a rule in plain words. Its answer has a fixed form, and the event is quoted to it
     as data; what it costs is charged to the run."""
 
     name: ClassVar[str] = "llm_judge"
+    paid: ClassVar[bool] = True
     kind: ClassVar[Kind] = Kind.ASKING
     call: ClassVar[str] = "stanchion.runtime.answers.llm_judge:verdict"
     stages: ClassVar[frozenset[Stage]] = frozenset(
@@ -121,16 +125,29 @@ class LlmJudge(msgspec.Struct, frozen=True):
 
     def routed(self, waits: Mapping[str, int], /) -> LlmJudge:
         """The same guard, which waits as the policy says where it does not say so itself."""
-        return msgspec.structs.replace(self, waits=routed(self.waits, waits))
+        made = msgspec.structs.replace(self, waits=routed(self.waits, waits))
+        made.__dict__.update(self.__dict__)
+        return made
+
+    def scoped(self, said: Said, /) -> LlmJudge:
+        """The same guard, which knows what the policy says that its model charges."""
+        made = msgspec.structs.replace(self)
+        made.__dict__["_price"] = said.price(self.model)
+        return made
+
+    @cached_property
+    def _price(self) -> Any:
+        return None
 
     def ask(self, reading: Reading[Event], /) -> Lookup:
         """Ask about what an event is, without whose it is and when."""
         event = reading.event
         prices = self.input_usd_per_mtok, self.output_usd_per_mtok
+        own = None if prices[0] is None or prices[1] is None else (prices[0], prices[1])
         asked = Asked(
             self.rule, str(event.stage), event.tool, Risk(event.risk).name.lower(), event.run.task, reading.content,
             self.endpoint, self.model, self.key_env, self.deadline_ms, self.max_chars,
-            None if prices[0] is None or prices[1] is None else (prices[0], prices[1]),
+            own if own is not None else self._price,
         )  # fmt: skip
         return lookup(asked, event.risk, self.waits, self.deadline_ms, self.required)
 

@@ -35,6 +35,7 @@ class PythonGuard(msgspec.Struct, frozen=True):
     """
 
     name: ClassVar[str] = "python"
+    paid: ClassVar[bool] = False
     kind: ClassVar[Kind] = Kind.ASKING
     stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
     category: ClassVar[Category] = Category.QUALITY

@@ -52,6 +52,7 @@ class ScopeClassifier(msgspec.Struct, frozen=True):
     """Compares the words of an action with those of its task: the run's `task`, or what `about` says of it."""
 
     name: ClassVar[str] = "scope_classifier"
+    paid: ClassVar[bool] = False
     kind: ClassVar[Kind] = Kind.ASKING
     call: ClassVar[str] = "stanchion.runtime.answers.scope_classifier:measured"
     stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL, Stage.MODEL_REPLY, Stage.HANDOFF})

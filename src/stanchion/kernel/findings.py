@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -84,13 +84,19 @@ class Isolate(msgspec.Struct, frozen=True, gc=False, tag="isolate"):
     after: int = 1
 
 
+PauseScope = Literal["tool_call", "step", "run"]
+"""What waits while a person is asked: the action itself; with it all that the agent would begin before it asks its
+model again; or all that the run would begin."""
+
+
 class Pause(msgspec.Struct, frozen=True, gc=False, tag="pause"):
     """What a person is asked who has to answer for an action: the question in words for them, the roles that may
-    answer, in this order, and for how long they may; without words or roles, the usual ones."""
+    answer, in this order, for how long they may, and what waits meanwhile; without words or roles, the usual ones."""
 
     prompt: str = ""
     roles: tuple[str, ...] = ()
     timeout_ms: int = 300_000
+    scope: PauseScope = "tool_call"
 
 
 class Signals(msgspec.Struct, frozen=True, gc=False, tag="signals"):

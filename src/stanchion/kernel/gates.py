@@ -1,9 +1,9 @@
-"""What stands before every chain: the states of the shield, and the cancellation of a run and its ancestors."""
+"""What stands before every chain: the states of the shield, and the ends and pauses of a run and its ancestors."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -11,9 +11,11 @@ from stanchion.kernel.actions import Action
 from stanchion.kernel.events import Event, RunInfo
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.scopes import FLEET
+from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import FOREVER, key
 from stanchion.kernel.states import HALTED, NORMAL, QUARANTINE, SAFE, Mark, phase
 
+PAUSED: Final = "kernel.paused"
 MAX_MARKED: Final = 1_000
 """How many tools, agents and runs of one tenant can be in a state of their own at a time."""
 
@@ -42,6 +44,21 @@ class Ending(msgspec.Struct, frozen=True, gc=False):
     why: str
 
 
+class Paused(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+    """That a run, or its step, waits until a person has answered a ticket, or until the ticket's time is over."""
+
+    ticket: str
+    scope: Literal["step", "run"]
+    until: int
+
+
+HELD_UP: Final = {
+    "step": frozenset({Stage.TOOL_CALL, Stage.HANDOFF}),
+    "run": frozenset({Stage.TOOL_CALL, Stage.HANDOFF, Stage.MODEL_CALL}),
+}
+"""What does not begin meanwhile. What has begun goes on, and its outcome is delivered."""
+
+
 class Gate(msgspec.Struct, frozen=True, gc=False):
     """What the gates say: the mode, a refusal perhaps, and the span of store time for which it is true."""
 
@@ -63,7 +80,7 @@ def standing_key(tenant: str) -> str:
 
 
 def ending_key(tenant: str, run_id: str) -> str:
-    """Where a run's end is kept."""
+    """Where a run's end is kept, or its pause."""
     return key(tenant, "run", run_id)
 
 
@@ -92,13 +109,15 @@ CLEAR: Final = Gate()
 def pass_gates(values: list[Any], event: Event, now: int) -> Gate:
     """Judge the gates' values (the fleet's, the tenant's, then the ends of runs; absent ones as `None`) for one event
     at store time `now`. The severest state wins; safe mode is a mode."""
+    pauses: list[Paused] = []
     for value in values[2:]:
-        if value is not None:
-            ending = msgspec.convert(value, Ending)
-            return Gate(finding=Finding(Action.HALT, ending.code, (ending.why,), guard="kernel"))
+        told = stop_of(value)
+        if isinstance(told, Ending):
+            return Gate(finding=Finding(Action.HALT, told.code, (told.why,), guard="kernel"))
+        if told is not None:
+            pauses.append(told)
     mode = NORMAL
-    worst: Finding | None = None
-    since, until = 0, FOREVER
+    worst, since, until = _paused(pauses, event, now)
     for name, mark in marks_of(values[0], values[1], event):
         means = phase(mark, now)
         since, until = max(since, means.since), min(until, means.until)
@@ -109,6 +128,27 @@ def pass_gates(values: list[Any], event: Event, now: int) -> Gate:
     if worst is not None and worst.action == Action.HALT:
         mode = HALTED
     return Gate(mode, worst, since, until)
+
+
+def stop_of(value: Any) -> Ending | Paused | None:
+    """What a run's record says: that it has ended, that it waits for a person, or nothing."""
+    if value is None:
+        return None
+    return msgspec.convert(value, Paused if "ticket" in value else Ending)
+
+
+def _paused(pauses: list[Paused], event: Event, now: int) -> tuple[Finding | None, int, int]:
+    """The refusal of what would begin during a pause, and the span of store time for which that is true."""
+    worst: Finding | None = None
+    since, until = 0, FOREVER
+    for pause in pauses:
+        if now >= pause.until:
+            since = max(since, pause.until)
+            continue
+        until = min(until, pause.until)
+        if worst is None and event.stage in HELD_UP[pause.scope]:
+            worst = Finding(Action.BLOCK, PAUSED, (pause.ticket,), guard="kernel")
+    return worst, since, until
 
 
 def _refusal(name: str, state: str, why: str) -> Finding | None:

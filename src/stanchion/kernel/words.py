@@ -161,6 +161,10 @@ KERNEL: Final = declare(
         ),
         "kernel.cancelled": Words("the run was cancelled: {}", "stop working on this task"),
         "kernel.ended": Words("the run has ended: {}", "stop: nothing in this run goes ahead any more"),
+        "kernel.paused": Words(
+            "this run waits until a person has answered ticket `{}`",
+            "wait for the answer, then go on",
+        ),
         "kernel.halted": Words("{2} is halted: {1}", "stop, and wait until a person lets it go on", "`{0}` is halted"),
         "kernel.quarantined": Words(
             "{1} is quarantined",

@@ -33,8 +33,10 @@ ASKING: Final[dict[str, str]] = {
     "llm_judge.action": "The action for the verdict `refuse`.",
     "llm_judge.unsure": "The action for the verdict `unsure`, which is also the verdict on what is too long.",
     "llm_judge.max_chars": "How many characters of an event are sent; one with more is not sent, and is `unsure`.",
-    "llm_judge.input_usd_per_mtok": "US dollars per million prompt tokens; if absent, the shipped price table.",
-    "llm_judge.output_usd_per_mtok": "US dollars per million reply tokens; if absent, the shipped price table.",
+    "llm_judge.input_usd_per_mtok": "US dollars per million prompt tokens; if absent, the policy's `prices`, "
+    "or else the shipped table.",
+    "llm_judge.output_usd_per_mtok": "US dollars per million reply tokens; if absent, the policy's `prices`, "
+    "or else the shipped table.",
     "scope_classifier.about": "What tasks are about, by the task's name or a glob. If absent, and for other tasks, "
     "the run's `task` itself.",
     "scope_classifier.covered": "An action is told of if the task covers a smaller share than this of its words.",

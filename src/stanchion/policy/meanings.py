@@ -180,6 +180,8 @@ PARTS: Final[dict[str, str]] = {
     "PolicyFile.strikes": "What findings with the effect `increment_strike` lead to.",
     "Pausing.prompt": "The question, in words for the person; if absent, the rule's message.",
     "Pausing.roles": "The roles that are asked, in this order; if absent, those of `escalation`.",
+    "Pausing.scope": "What waits meanwhile: `tool_call` is the action alone, `step` everything that the agent would "
+    "begin before it asks its model again, `run` everything that the run would begin.",
     "Pausing.timeout_s": "The action is refused after this many seconds without an answer.",
     "Strikes.per": "What the strikes of a guard are counted for.",
     "Strikes.decay_s": "A strike is forgotten after this many seconds.",

@@ -10,7 +10,7 @@ import msgspec
 
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Event
-from stanchion.kernel.findings import Finding, Pause, Retry
+from stanchion.kernel.findings import Finding, Pause, PauseScope, Retry
 from stanchion.kernel.guard import Kind, Switch
 from stanchion.kernel.option import ACTIONS, PlainActionName
 from stanchion.kernel.stages import Stage
@@ -35,6 +35,7 @@ class Pausing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     prompt: str = ""
     roles: tuple[str, ...] = ()
     timeout_s: Annotated[float, msgspec.Meta(gt=0, le=10**8)] = 300.0
+    scope: PauseScope = "tool_call"
 
 
 class Rule(msgspec.Struct, frozen=True, dict=True):
@@ -102,7 +103,7 @@ class Rule(msgspec.Struct, frozen=True, dict=True):
         if self.max_attempts is not None:
             return Retry(self.max_attempts)
         asked = self.pause
-        return None if asked is None else Pause(asked.prompt, asked.roles, round(asked.timeout_s * 1_000))
+        return None if asked is None else Pause(asked.prompt, asked.roles, round(asked.timeout_s * 1_000), asked.scope)
 
     def judge(self, reading: Reading[Event], /) -> Finding | None:
         """Test the conditions on what they can see of the event."""

@@ -17,6 +17,7 @@ from stanchion.policy.schema import PolicyFile, readers, use_of
 
 if TYPE_CHECKING:
     from stanchion.guards._own import OwnPlaces
+    from stanchion.policy.prices.entry import PriceEntry
 
 T = TypeVar("T")
 Where = Callable[..., str]
@@ -54,6 +55,10 @@ class Tables:
         if table == "roles":
             return said.get
         return found_in({name: value for name, value in said.items() if value is not None} if only_given else said)
+
+    def price(self, model: str, /) -> PriceEntry | None:
+        """What the policy's own `prices` say that a model charges."""
+        return found_in(self._file.prices)(model)
 
     def reach_in_file(self, path: str, text: str, own: OwnPlaces, /) -> str:
         """How surely a file that is written would do what only a person may do."""

@@ -83,6 +83,8 @@ class Judging:
                 return m.Done(value=[list(one) for one in undone])
             case m.Notices():
                 return m.Done(value=list(self._runs.of(request.run, request.token, peer).notices()))
+            case m.Advise():
+                return m.Done(value=advised(self._runs.of(request.run, request.token, peer), request))
             case m.Escalate():
                 run = self._runs.of(request.run, request.token, peer)
                 return m.Done(value=run.escalate(request.reason))
@@ -170,6 +172,14 @@ def called(run: Run, request: m.Call, client: ClientSide) -> m.Reply:
     tool = RemoteTool(request)
     result = drive(attended(calling.call(run.desk, tool, (), {}, request.key), client), run.desk)
     return m.Done(unchanged=True) if result is client.value else m.Done(value=result)
+
+
+def advised(run: Run, request: m.Advise) -> str:
+    """What a run's agent should know, as its policy has it said."""
+    if request.tool is None:
+        return run.awareness(tokens=request.tokens)
+    args = request.args.content
+    return run.advice(request.tool, args if type(args) is dict else {})
 
 
 def plain(decision: Decision) -> Decision:

@@ -137,7 +137,7 @@ RULE_QUESTIONS: Final = Metric(
     "stanchion_deep_questions_total",
     "counter",
     "Questions to deep rules, by what became of them: `asked`, `kept` (answered before), `answered`, `failed`, `late`, "
-    "`dropped`; `full` and `resting` were not asked.",
+    "`dropped`; `full`, `resting` and `unpaid` were not asked.",
     ("guard", "outcome"),
 )
 PROCESSES: Final = Metric("stanchion_processes", "gauge", "Running shields whose figures are in this answer.")

@@ -46,6 +46,7 @@ KERNEL: Final = {
     "kernel.third_warning": "fewer warnings of this guard in the task, or a higher `limits.warnings`",
     "kernel.cancelled": "a run that is not cancelled",
     "kernel.ended": "a run that has not ended",
+    "kernel.paused": "an answer to the ticket that the run waits for, or the end of its time",
     "kernel.halted": "an operator who resumes",
     "kernel.approval": "a person's yes to this very action, or a lower risk level of the run and its task",
     "kernel.exhausted": "something left of every budget of the run and its task",

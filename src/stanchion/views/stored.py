@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from stanchion.kernel.gates import Ending, Standing
+from stanchion.kernel.gates import PAUSED, Paused, Standing, stop_of
 from stanchion.kernel.registers import outcomes, streak
 from stanchion.kernel.state import ANCHOR, EPOCH, STANDING
 from stanchion.kernel.units import Unit
@@ -51,7 +51,7 @@ class ShieldCell(_Cell, frozen=True, kw_only=True, tag="shield"):
 
 
 class RunCell(_Cell, frozen=True, kw_only=True, tag="run"):
-    """That a run has ended, and why."""
+    """That a run has ended, or waits for a person, and why."""
 
     version: int
     value: Any
@@ -188,8 +188,11 @@ def _cell(seen: Seen, now: int) -> CellView:
             standing = msgspec.convert(seen.value, Standing)
             return ShieldCell(**base, states=tuple(states(name.tenant, standing, now)))
         if name.parts[0] == "run" and len(name.parts) == 2:
-            ending = msgspec.convert(seen.value, Ending)
-            return RunCell(**base, run=name.parts[1], code=ending.code, why=ending.why)
+            told = stop_of(seen.value)
+            if isinstance(told, Paused):
+                return RunCell(**base, run=name.parts[1], code=PAUSED, why=f"ticket `{told.ticket}` is open")
+            if told is not None:
+                return RunCell(**base, run=name.parts[1], code=told.code, why=told.why)
     except msgspec.ValidationError:
         pass
     if name.parts[0] == NOTES:

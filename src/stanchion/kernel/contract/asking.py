@@ -47,6 +47,10 @@ class DeepRule(Protocol):
         """What its answers depend on besides what is asked: what another version answered is not taken for its own.
         `None`: it is no such rule."""
 
+    @property
+    def paid(self) -> bool:
+        """Whether the run pays for its answers: it is not asked while the run has nothing left to pay with."""
+
     def content(self, payload: Any, /) -> Any:
         """What the answer depends on, as plain data; `None` where an answer must not be kept."""
 

@@ -24,6 +24,9 @@ class Said(Protocol):
         """Gives what the closest entry of a name in `tasks`, `agents` or `tools`, or the role of that name in `roles`,
         says under a key; `None` where none says anything. With `only_given` entries without the key are passed by."""
 
+    def price(self, model: str, /) -> Any:
+        """What the policy's own `prices` say that a model charges; `None` where they do not."""
+
     def reach_in_file(self, path: str, text: str, own: Any, /) -> str:
         """How surely a file that is written would do what only a person may do."""
 

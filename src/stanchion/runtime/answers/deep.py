@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 OnCost = Callable[[int, int], None]
 """Told the tokens and the millionths of a dollar that an answer has cost."""
 
-OUTCOMES: Final = ("asked", "kept", "answered", "failed", "late", "dropped", "full", "resting")
-"""What can become of a question; the last two were not asked."""
+OUTCOMES: Final = ("asked", "kept", "answered", "failed", "late", "dropped", "full", "resting", "unpaid")
+"""What can become of a question; the last three were not asked."""
 FOREVER: Final = float("inf")
 OVER, TOLD = "over", "told"
 """What happens to a question once: it ends, and somebody has waited for it in vain."""
@@ -143,22 +143,28 @@ class Rule:
         self.breaker = Breaker(terms.rest_after, terms.rest_s, clock)
         self._name, self._version, self._clock = name, str(guard.rule_version), clock
         self._counts = rules.counters(name)
+        self._paid = guard.paid
         self._lock = Lock()
         self._asked: dict[Entry, None] = {}
         self._due = FOREVER
         """When it is to be looked whether a time box is over; none is before."""
 
-    def enter(self, tenant: str, payload: Any, inbox: Inbox, on_cost: OnCost) -> Entry | Answered | None:
+    def enter(
+        self, tenant: str, payload: Any, inbox: Inbox, on_cost: OnCost, pays: bool = True
+    ) -> Entry | Answered | None:
         """Enter a question. Gives the answer where it is known; `None` where it is not asked, so that it is late.
 
-        Cases, in this order: the same was asked before; the rule rests; the run has too many open questions; it is
-        asked.
+        Cases, in this order: the same was asked before; the run cannot pay for the answer; the rule rests; the run has
+        too many open questions; it is asked.
         """
         key = self._key(tenant, payload) if self.kept.most else None
         known = None if key is None else self.kept.get(key)
         if known is not None:
             self.tally("kept")
             return known
+        if self._paid and not pays:
+            self.tally("unpaid")
+            return None
         now = self._clock()
         if now >= self._due:
             self._sweep()

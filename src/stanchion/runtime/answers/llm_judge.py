@@ -134,14 +134,14 @@ def _client(_process: int, endpoint: str) -> httpx.Client:
 
 
 def _cost(asked: Any, prompt: int, completion: int) -> int:
-    """What a call costs in millionths of a dollar, rounded up: by the guard's prices, or else by the shipped table; 0
-    where neither knows the model."""
-    if asked.prices is not None:
-        given, taken = asked.prices
+    """What a call costs in millionths of a dollar, rounded up: by the guard's prices, or else by the policy's, or else
+    by the shipped table; 0 where none of them knows the model."""
+    if isinstance(asked.price, tuple):
+        given, taken = asked.price
         return -int(-(prompt * given + completion * taken) // 1)
     from stanchion.policy.compiled import best
     from stanchion.policy.prices.cost import Usage as Tokens, cost_microusd
     from stanchion.policy.prices.shipped import shipped
 
-    entry = best(shipped().models, asked.model)
+    entry = asked.price if asked.price is not None else best(shipped().models, asked.model)
     return 0 if entry is None else cost_microusd(entry, Tokens(input=prompt, output=completion))

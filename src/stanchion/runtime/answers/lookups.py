@@ -142,10 +142,13 @@ class Answering:
         self._open()
         if self._inbox is None:
             self._inbox = rule.inbox()
-        entered = rule.enter(self._tenant, lookup.payload, self._inbox, self._charge)
+        entered = rule.enter(self._tenant, lookup.payload, self._inbox, self._charge, self._pays())
         if entered is None:
             return None, Expired(lookup.deadline_ms)
         return (None, entered) if isinstance(entered, Answered) else (entered, None)
+
+    def _pays(self) -> bool:
+        return self._payer is None or self._payer.pays
 
     def _charge(self, tokens: int, cost_microusd: int) -> None:
         """Have the run pay for an answer."""

@@ -16,6 +16,10 @@ class Payer(Protocol):
     measures: frozenset[int]
 
     @property
+    def pays(self) -> bool:
+        """Whether it has anything left to pay with, as far as is known."""
+
+    @property
     def shield(self) -> Any: ...
 
     @property

@@ -10,7 +10,7 @@ from stanchion.kernel.events import Event, Moment
 from stanchion.kernel.findings import ASK, MARKS, ROLLBACK, Isolate
 from stanchion.kernel.happened import has_happened
 from stanchion.runtime.deciding.desk import Desk
-from stanchion.runtime.deciding.shifts import end_run, isolate, repeated, signalled
+from stanchion.runtime.deciding.shifts import EXHAUSTED, end_run, isolate, repeated, signalled
 from stanchion.runtime.deciding.taken import doubtful, owed, places_of
 from stanchion.runtime.deciding.terms import terms_of
 from stanchion.runtime.deciding.undo import roll_back
@@ -46,6 +46,8 @@ def aftermath(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
     for finding in decision.findings:
         if finding.action == Action.WARN:
             desk.notice(event, finding)
+    if decision.code in EXHAUSTED:
+        desk.used_up_at = desk.shield.clock()
     yield from signalled(desk, event, decision)
     determining = decision.determining
     if decision.code == FORGOT:

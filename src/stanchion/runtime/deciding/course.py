@@ -10,6 +10,7 @@ from stanchion.kernel.chain import Plans
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.engine import decide
 from stanchion.kernel.events import Event, Moment
+from stanchion.kernel.stages import Stage
 from stanchion.runtime.deciding.aftermath import aftermath
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.discretion import worded
@@ -107,6 +108,10 @@ def follow(desk: Desk, course: Course[R_co]) -> Flow[R_co]:
                 from stanchion.runtime.deciding.overtaken import overtaken
 
                 yield from overtaken(desk, moment, reply)
+            if event.stage is Stage.MODEL_CALL and decision.action <= PROCEEDS:
+                from stanchion.runtime.deciding.pauses import next_step
+
+                yield from next_step(desk)
             if shield.policy.recalls is not None:
                 desk.learn(moment, decision)
             if shield.policy.contextual:

@@ -15,7 +15,7 @@ from stanchion.kernel.chain import EVERY_ACTION, Plans
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Charge, Event, Moment, RunInfo, ToolCall
 from stanchion.kernel.findings import Finding
-from stanchion.kernel.gates import Ending
+from stanchion.kernel.gates import PAUSED, Ending
 from stanchion.kernel.late import in_order, late_finding
 from stanchion.kernel.lookups import Lookup
 from stanchion.kernel.sizes import CEILING, exceeds, refused_unread
@@ -47,6 +47,10 @@ USED_UP: Final = frozenset(
     {"steps.exceeded", "budget.exceeded", "time.exceeded", "kernel.exhausted", "kernel.deadline"}
 )
 """Codes that say that a run has used up what it had: what it has produced until then comes with the refusal."""
+
+
+UNPAID_MS: Final = 10_000
+"""So long after a budget has refused something, the run does not pay for answers; then it is tried again."""
 
 
 class Desk(Notices):
@@ -102,6 +106,8 @@ class Desk(Notices):
         self.undos: Undos = Undos(None if above is None else above.undos)
         self.places: OrderedDict[str, int] = OrderedDict()
         """How often the run has got the result of each call that happens once."""
+        self.used_up_at: int | None = None
+        """When a budget has last refused the run something."""
         self.trouble: Trouble | None = None
         """What is known of the failure that came last."""
         self.refused: RefusedActions | None = None
@@ -273,8 +279,10 @@ class Desk(Notices):
         self._tickets[decision.id] = ticket
 
     def ticket_of(self, decision: Decision) -> str | None:
-        """The ticket that a decision waits for, or by which a person has refused it; `None` where there is none."""
-        refused_by = [finding.args[0] for finding in decision.findings if finding.code.startswith("approval.")]
+        """The ticket that a decision or its run waits for, or by which a person has refused it; `None` where there is
+        none."""
+        names = [one for one in decision.findings if one.code.startswith("approval.") or one.code == PAUSED]
+        refused_by = [finding.args[0] for finding in names]
         return str(refused_by[0]) if refused_by else self._tickets.get(decision.id)
 
     def opened(
@@ -299,6 +307,11 @@ class Desk(Notices):
     def adopted(self, call: str, reserved: Amounts) -> None:
         """Remember a call that another process of this run has made, until it is settled in the next step."""
         self._open[call] = Open("", {}, True, reserved, adopted=True)
+
+    @property
+    def pays(self) -> bool:
+        """Whether the run has anything left for deep rules that cost something: no budget has refused it lately."""
+        return self.used_up_at is None or self.shield.clock() - self.used_up_at >= UNPAID_MS
 
     def streams_for(self) -> bool:
         """Whether a stream brings the reply to a model call that was judged and has not reported back; each such call

@@ -35,6 +35,7 @@ from stanchion.runtime.asides import aside
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.discretion import arguments
 from stanchion.runtime.deciding.kept_answers import grant_doubt, taken
+from stanchion.runtime.deciding.pauses import held_up, hold_up
 from stanchion.runtime.deciding.terms import paused, question
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.needs import Turn
@@ -123,6 +124,8 @@ def ask(desk: Desk, event: Event, decision: Decision, waits: bool) -> Flow[Grant
             desk.tell("a person is asked about something else first: repeat the call when that is answered")
             return None
         desk.waits_for(decision, wanted.id)
+        if kept.ticket.state is State.OPEN:
+            yield from hold_up(desk, decision, kept.ticket)
         if kept.opened:
             write_down(desk, kept.ticket, decision.id)
         elif is_due(kept.ticket, roster, kept.now):
@@ -262,7 +265,7 @@ def asked_about(desk: Desk, event: Event, decision: Decision) -> Ticket:
         deed=deed,
         content=content,
         beside=beside,
-        evidence=_evidence(desk, decision),
+        evidence={**_evidence(desk, decision), **held_up(decision)},
         askers=(run.agent,),
         above=desk.lineage,
         guard="" if determining is None else determining.guard,

@@ -10,7 +10,7 @@ from stanchion.kernel.compare_and_set import LEFT, change
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Signals
-from stanchion.kernel.gates import Ending, called, ending_key, standing_key, standing_of
+from stanchion.kernel.gates import Ending, called, ending_key, standing_key, standing_of, stop_of
 from stanchion.kernel.state import ABSENT, FOREVER, StoreLost, key
 from stanchion.kernel.states import Mark, Signal, Terms, moved
 from stanchion.runtime.deciding.desk import Desk
@@ -33,7 +33,11 @@ def end_run(desk: Desk, code: str, why: str) -> Flow[None]:
     ending = msgspec.to_builtins(desk.ended)
     try:
         yield from change(
-            desk.shield.records, desk.new_id(), desk.info.tenant, key, lambda value, _: LEFT if value else ending
+            desk.shield.records,
+            desk.new_id(),
+            desk.info.tenant,
+            key,
+            lambda value, _: LEFT if isinstance(stop_of(value), Ending) else ending,
         )
         yield from changed(desk.shield.memory, desk.shield.clock())
     except StoreLost:

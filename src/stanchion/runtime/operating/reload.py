@@ -77,11 +77,13 @@ class Policies:
         asking = [guard for guard, call in policy.calls.items() if call == RESOLVES]
         if asking:
             answerers |= dict.fromkeys(asking, self._resolves())
-        answerers |= self._isolated(policy)
+        isolated = self._isolated(policy)
+        answerers |= isolated
         if self._ingesting is not None:
             whole, hooks = self._ingesting.apply(whole)
             answerers = {**answerers, **hooks}
-        whole.contextual = wants_context(answerers.values())
+        # Whether isolated code takes a context only its process knows.
+        whole.contextual = bool(isolated) or wants_context(answerers.values())
         self._rules(whole)
         self._known[whole.hash] = (whole, answerers)
         self._known.move_to_end(whole.hash)

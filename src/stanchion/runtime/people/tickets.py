@@ -29,6 +29,7 @@ from stanchion.audit.journal import Fact
 from stanchion.audit.redaction import masked
 from stanchion.kernel.compare_and_set import change_together
 from stanchion.kernel.events import RunInfo
+from stanchion.kernel.gates import Paused, ending_key, stop_of
 from stanchion.kernel.state import ABSENT
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.people.authority import told
@@ -192,12 +193,12 @@ class Tickets:
         return bool(gone)
 
     def _keep(self, found: Ticket, answer: Answer, scope: Scope, pattern: dict[str, str]) -> Ticket:
-        """Keep an answer with its ticket, and a grant with the others, in one step; then write it down. A yes to a
-        ticket about an effect settles that."""
+        """Keep an answer with its ticket, and a grant with the others, in one step, with which a run goes on that waits
+        for it; then write it down. A yes to a ticket about an effect settles that."""
         if found.kind is Kind.EFFECT and answer.act.yes:
             return self._shield.settle_by(found, answer)
         shield, records, tenant = self._shield, self._shield.records, found.tenant
-        grants, page = grants_key(tenant), page_key(tenant, found.page)
+        grants, page, run = grants_key(tenant), page_key(tenant, found.page), ending_key(tenant, found.run)
         changed: list[tuple[Ticket, Ticket]] = []
         authority = shield.authority
         roster = authority.known()
@@ -212,6 +213,8 @@ class Tickets:
             changed[:] = [(ticket, after)]
             listing = relisted(records.get(page, ABSENT)[1], found.id, listed_until(after))
             written = {found.key: msgspec.to_builtins(after), page: listing}
+            if after.state is not State.OPEN and _pauses(records.get(run, ABSENT)[1], found.id):
+                written[run] = None
             known = grants_of(records.get(grants, ABSENT)[1])
             left = without(known, ticket)
             if answer.act.yes and scope is not Scope.ONCE:
@@ -221,7 +224,7 @@ class Tickets:
         try:
             if shield.journal.trouble:
                 shield.journal.probe()
-            keys = (found.key, page, grants)
+            keys = (found.key, page, grants, run)
             drive(change_together(records, f"ticket-{os.urandom(8).hex()}", tenant, lambda: keys, new), shield)
             self._write_down(*changed[0], answer)
         except AuditLost as lost:
@@ -300,6 +303,12 @@ class Tickets:
 def _is_live(ticket: Ticket) -> bool:
     """Whether a ticket waits for somebody, or an approval of one call for that call; the rest are grants."""
     return ticket.state in LIVE and (ticket.state is State.OPEN or ticket.scope is Scope.ONCE)
+
+
+def _pauses(value: Any, ticket: str) -> bool:
+    """Whether a run waits for a ticket, by its record."""
+    told = stop_of(value)
+    return isinstance(told, Paused) and told.ticket == ticket
 
 
 def urgency(ticket: Ticket) -> tuple[int, int, str]:

@@ -145,6 +145,17 @@ class Notices(msgspec.Struct, frozen=True, tag=True):
     token: str
 
 
+class Advise(msgspec.Struct, frozen=True, tag=True):
+    """What a run's agent should know: of a call where a tool is named, or else of all its tools, in so many tokens."""
+
+    id: str
+    run: str
+    token: str
+    tokens: int | None = None
+    tool: str | None = None
+    args: Value = Value()
+
+
 class Escalate(msgspec.Struct, frozen=True, tag=True):
     """Somebody is to look at a run, for a reason."""
 
@@ -211,7 +222,7 @@ class Witnessed(msgspec.Struct, frozen=True, tag=True):
 
 
 Request = (
-    Begin | Resume | Report | Call | RollBack | Notices | Escalate | AskBypass | End | Tighten | Answer
+    Begin | Resume | Report | Call | RollBack | Notices | Advise | Escalate | AskBypass | End | Tighten | Answer
     | Witness | Witnessed
 )  # fmt: skip
 """What a client asks for."""

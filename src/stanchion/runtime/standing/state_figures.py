@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from heapq import nlargest
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import unquote
@@ -13,6 +14,7 @@ from stanchion.kernel.contract.powers import SPENDS
 from stanchion.kernel.regex import regex
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import StoreLost, key
+from stanchion.kernel.units import Unit
 from stanchion.stores.seen import Seen
 from stanchion.telemetry.catalogue import BUDGET_USED, STORE_UP, TICKETS_WAITING
 from stanchion.telemetry.figures import Series
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
 MOST: Final = 100
 """How many budgets are shown: those that are used up most."""
 MOST_TENANTS: Final = 100
+
+LimitOf = Callable[[str], int | None]
+"""Gives the limit of a budget by whose it is; `None` where that has none."""
 
 _PARTS: Final = regex(r"\{[^{}]*\}budget:([^:]+):([^:]+):([^:]+):?(.*?)(?:/[0-9]+)?", re.DOTALL)
 
@@ -55,15 +60,8 @@ def _tickets(store: Any, policy: CompiledPolicy | None) -> Iterator[Series]:
 
 
 def _budgets(store: Any, policy: CompiledPolicy | None, tenants: Iterable[str]) -> Iterator[Series]:
-    if policy is None:
-        return
-    limits = {
-        (str(getattr(spends, "counter", seat.placed.id)), unit.name.lower()): limit
-        for seat in policy.seats
-        if (spends := SPENDS.of(seat.placed.guard)) is not None
-        for unit, limit in spends.limits().items()
-    }
-    if not limits:
+    limits = {} if policy is None else _limits(policy)
+    if policy is None or not limits:
         return
     cells = (
         _spent(tenant, cell, limits)
@@ -76,12 +74,34 @@ def _budgets(store: Any, policy: CompiledPolicy | None, tenants: Iterable[str]) 
         yield Series(BUDGET_USED.name, names, (one.share,))
 
 
-def _spent(tenant: str, cell: Seen, limits: dict[tuple[str, str], int]) -> Spent | None:
+def _limits(policy: CompiledPolicy) -> dict[tuple[str, str], LimitOf]:
+    """What gives the limit of each counter by whose it is: the same for all, or a task's own."""
+    found: dict[tuple[str, str], LimitOf] = {}
+    for seat in policy.seats:
+        spends = SPENDS.of(seat.placed.guard)
+        if spends is None:
+            continue
+        guard: Any = spends
+        counter = str(getattr(guard, "counter", seat.placed.id))
+        of_task = getattr(guard, "of_task", None) is not None
+        for unit in guard.measured if of_task else guard.limits():
+            found[counter, unit.name.lower()] = partial(_limit, guard, unit, of_task)
+    return found
+
+
+def _limit(guard: Any, unit: Unit, of_task: bool, whose: str) -> int | None:
+    bounding = guard.for_task(whose) if of_task else guard
+    limit: int | None = None if bounding is None else bounding.limits().get(unit)
+    return limit
+
+
+def _spent(tenant: str, cell: Seen, limits: dict[tuple[str, str], LimitOf]) -> Spent | None:
     taken = _PARTS.fullmatch(cell.key)
     if taken is None:
         return None
     budget, measure, per, whose = [unquote(part) for part in taken.groups()]
-    limit = limits.get((budget, measure))
+    limit_of = limits.get((budget, measure))
+    limit = None if limit_of is None else limit_of(whose)
     if limit is None:
         return None
     used = cell.number if cell.live is None else cell.live

@@ -20,7 +20,7 @@ from stanchion.runtime.answers.isolated.wire import (
     received,
     send,
 )
-from stanchion.runtime.answers.pool import STOP, takes
+from stanchion.runtime.answers.pool import CONTEXT, STOP, takes
 
 ORPHAN_S: Final = 5.0
 """So long after its deadline a question ends the process by itself: its host has gone, or it would have done so."""
@@ -52,7 +52,8 @@ def main(call: str, deadline_ms: str) -> None:
 def _serve(channel: socket.socket, call: str, limit_s: float) -> None:
     try:
         code = answerer_of("isolated", call)
-        stops, begun = STOP in takes(code), answer_sent(None)
+        wanted = takes(code)
+        begun = answer_sent(CONTEXT if CONTEXT in wanted else None)
     except BaseException as error:  # noqa: BLE001 - a user's module may do anything when it is imported
         mark, _ = received(channel)
         send(channel, mark, raised_sent(error))
@@ -64,15 +65,16 @@ def _serve(channel: socket.socket, call: str, limit_s: float) -> None:
         # Not a handler: the system ends the process, also while a call in C holds the interpreter.
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.setitimer(signal.ITIMER_REAL, limit_s)
-        answer = _answered(code, body, stops)
+        answer = _answered(code, body, wanted)
         signal.setitimer(signal.ITIMER_REAL, 0)
         send(channel, mark, answer)
 
 
-def _answered(code: Callable[..., Any], body: bytes, stops: bool) -> bytes:
+def _answered(code: Callable[..., Any], body: bytes, wanted: frozenset[str]) -> bytes:
     try:
-        event = event_received(body)
-        value = code(event, stop=threading.Event()) if stops else code(event)
+        event, context = event_received(body)
+        offered = {STOP: threading.Event(), CONTEXT: context}
+        value = code(event, **{name: offered[name] for name in wanted})
         if hasattr(type(value), "__await__"):
             import asyncio
 

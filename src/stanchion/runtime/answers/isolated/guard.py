@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import Any, Final
 from weakref import WeakSet
 
+from stanchion.kernel.context import Context
 from stanchion.kernel.events import Event
 from stanchion.locks import Lock
 from stanchion.policy.errors import Fault, PolicyError
@@ -60,15 +61,15 @@ class IsolatedGuard:
         with self._turn, suppress(OSError, Closed):
             self._living()
 
-    def __call__(self, event: Event, stop: threading.Event) -> Any:
-        """What the code says of an event. Raises what the code raises, by name, and says by which failure there is no
-        answer."""
+    def __call__(self, event: Event, stop: threading.Event, context: Context | None = None) -> Any:
+        """What the code says of an event and its context. Raises what the code raises, by name, and says by which
+        failure there is no answer."""
         with self._turn:
             if stop.is_set() and not self._heard_late:
                 raise Unwanted
             process = self._living()
             try:
-                return process.ask(event, self._deadline_ms / 1000)
+                return process.ask(event, context, self._deadline_ms / 1000)
             except TimeoutError:
                 self._end()
                 # Its caller finds that it is late, not that it failed: for a `deep` guard that is not the same.

@@ -14,6 +14,7 @@ from contextlib import suppress
 from secrets import token_bytes
 from typing import Any, Final
 
+from stanchion.kernel.context import Context
 from stanchion.kernel.events import Event
 from stanchion.runtime.answers.isolated.wire import (
     MARK,
@@ -24,6 +25,7 @@ from stanchion.runtime.answers.isolated.wire import (
     event_sent,
     send,
 )
+from stanchion.runtime.answers.pool import CONTEXT
 
 KEPT: Final = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR")
 """What the process has of its host's environment: nothing in which a secret stands."""
@@ -46,7 +48,7 @@ class GuardProcess:
     def __init__(self, call: str, deadline_ms: int) -> None:
         self._channel, theirs = socket.socketpair()
         self.quiet = True
-        self._ready = False
+        self._ready = self._contextual = False
         path = json.dumps([str(entry) for entry in sys.path])
         environment = {name: os.environ[name] for name in KEPT if name in os.environ}
         try:
@@ -84,8 +86,9 @@ class GuardProcess:
         except OSError:
             return False
 
-    def ask(self, event: Event, within_s: float) -> Any:
-        """What the code says of an event; `TimeoutError` where it takes longer. What it needs to start comes on top."""
+    def ask(self, event: Event, context: Context | None, within_s: float) -> Any:
+        """What the code says of an event; `TimeoutError` where it takes longer. What it needs to start comes on top.
+        The context is sent where the code takes one."""
         body = event_sent(event)
         self.quiet = False
         try:
@@ -93,8 +96,8 @@ class GuardProcess:
                 begun = self._asked(b"", START_S)
                 if type(begun) is Raised:
                     raise begun.error
-                self._ready = True
-            said = self._asked(body, within_s)
+                self._ready, self._contextual = True, begun == CONTEXT
+            said = self._asked(event_sent(event, context) if self._contextual else body, within_s)
         except ConnectionError:
             raise ProcessDied from None
         self.quiet = True

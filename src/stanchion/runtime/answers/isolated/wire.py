@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import msgspec
 
+from stanchion.kernel.context import Context
 from stanchion.kernel.events import OF_STAGE, Event
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.stages import Stage
@@ -59,15 +60,15 @@ class Raised(msgspec.Struct, frozen=True):
         return made
 
 
-def event_sent(event: Event) -> bytes:
-    """An event as the process is sent it."""
-    return json.dumps([event.stage.value, msgspec.to_builtins(event)]).encode()
+def event_sent(event: Event, context: Context | None = None) -> bytes:
+    """An event as the process is sent it, with its context where the code there takes one."""
+    return json.dumps([event.stage.value, msgspec.to_builtins(event), msgspec.to_builtins(context)]).encode()
 
 
-def event_received(body: bytes) -> Event:
-    """The event that was sent."""
-    stage, fields = json.loads(body)
-    return msgspec.convert(fields, OF_STAGE[Stage(stage)])
+def event_received(body: bytes) -> tuple[Event, Context | None]:
+    """The event that was sent, and its context."""
+    stage, fields, context = json.loads(body)
+    return msgspec.convert(fields, OF_STAGE[Stage(stage)]), msgspec.convert(context, Context | None)
 
 
 def answer_sent(value: Any) -> bytes:

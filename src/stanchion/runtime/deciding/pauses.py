@@ -1,0 +1,70 @@
+"""Pauses: a run or its step that waits with an action until a person has answered for that."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from stanchion.approvals.ticket import Ticket
+from stanchion.kernel.compare_and_set import LEFT, change
+from stanchion.kernel.decision import Decision
+from stanchion.kernel.findings import Pause
+from stanchion.kernel.gates import Paused, ending_key, stop_of
+from stanchion.kernel.state import ABSENT, StoreLost
+from stanchion.runtime.deciding.desk import Desk
+from stanchion.runtime.driving.flow import Flow
+
+
+def hold_up(desk: Desk, decision: Decision, ticket: Ticket) -> Flow[None]:
+    """Have the run wait in every process for as long as a ticket is open, where the finding behind it says so. A run
+    that has ended, or waits for another ticket, is left as it is."""
+    terms = None if decision.determining is None else decision.determining.terms
+    if not isinstance(terms, Pause) or terms.scope == "tool_call":
+        return
+    pause = Paused(ticket.id, terms.scope, ticket.expires_at)
+
+    def paused(value: Any, now: int) -> Any:
+        told = stop_of(value)
+        stands = told is not None and not (isinstance(told, Paused) and now >= told.until)
+        return LEFT if stands else msgspec.to_builtins(pause)
+
+    yield from change(desk.shield.records, f"{decision.id}.pause", desk.info.tenant, _place(desk), paused)
+
+
+WAITS: Final = {
+    "step": "the agent's step waits for the answer: until it asks its model again, no other call begins",
+    "run": "the whole run waits for the answer: until then nothing else begins",
+}
+
+
+def held_up(decision: Decision) -> dict[str, Any]:
+    """What a person is told who answers for an action with which more waits."""
+    terms = None if decision.determining is None else decision.determining.terms
+    said = WAITS.get(terms.scope) if isinstance(terms, Pause) else None
+    return {} if said is None else {"waits": said}
+
+
+def next_step(desk: Desk) -> Flow[None]:
+    """The run asks its model, which begins another step: what held up the one before is over."""
+    if not _waits(desk.shield.records.get(_place(desk), ABSENT)[1], "step"):
+        return
+    try:
+        yield from change(
+            desk.shield.records,
+            f"{desk.new_id()}.step",
+            desk.info.tenant,
+            _place(desk),
+            lambda value, _now: None if _waits(value, "step") else LEFT,
+        )
+    except StoreLost:
+        desk.tell("the store could not be reached: what held up the last step holds up this one as well")
+
+
+def _place(desk: Desk) -> str:
+    return ending_key(desk.info.tenant, desk.info.id)
+
+
+def _waits(value: Any, scope: str) -> bool:
+    told = stop_of(value)
+    return isinstance(told, Paused) and told.scope == scope
