@@ -12,8 +12,8 @@ import msgspec
 ROOT: Final = Path(__file__).resolve().parents[2]
 HERE: Final = Path("tests/adapters")
 SOURCES: Final = Path("src/stanchion/adapters")
-NOT_HOSTS: Final = frozenset({"http"})
-"""Adapters with no agent in them: they guard requests."""
+NOT_HOSTS: Final = frozenset({"clients", "http"})
+"""What has no agent in it: adapters that guard requests, and what those of clients share."""
 
 
 class Cell(msgspec.Struct, frozen=True, omit_defaults=True):
