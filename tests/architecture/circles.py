@@ -20,6 +20,7 @@ ORDER = (
     "streams",
     "operating",
     "remote",
+    "tutor",
 )
 """The rooms of the runtime: each imports those before it, and none behind it."""
 BELOW = frozenset({"asides", "errors", "keywords"})

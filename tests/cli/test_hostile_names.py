@@ -86,6 +86,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "broker": ("--socket ODD --policy ODD.yaml --allow-user ODD", "ODD"),
     "notify": ("test", "test --json", "waiting", "waiting --json", "send", "ODD"),
     "policy": ("show policy.yaml", "show policy.yaml --json", "diff policy.yaml default"),
+    "tutor": ("play ODD", "play ODD --root EVIL", "ODD"),
     "schema": ("", "--json"),
     "lab": ("measure ODD", "measure shell --corpora ODD"),
 }  # fmt: skip

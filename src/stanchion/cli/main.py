@@ -45,6 +45,7 @@ COMMANDS: Final = {
     "broker": "judge for agents that run as other users, out of their reach",
     "notify": "test the destinations of notices, list pending notices, and send them",
     "policy": "show a policy in effect, compare two, list the shipped ones",
+    "tutor": "play a game in which only what is proven counts",
     "schema": "write the JSON Schema of policy files, for editors",
     "lab": "measure guards on labelled rows, and policies against attackers",
 }

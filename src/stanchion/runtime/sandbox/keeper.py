@@ -4,10 +4,9 @@ It is started once, as a script that imports nothing of Stanchion, and has one t
 asked to, which a process with threads cannot. For each command it makes namespaces in which there is nothing but a few
 folders, and runs the command there.
 
-    keeper          waits for requests; when its owner is gone, everything ends
-      └ outer       makes the namespaces; who kills it kills all that is inside
-          └ init    process 1 inside: builds the walls, waits for the command, and ends with everything
-              └ the command
+    keeper      waits for requests; when its owner is gone, everything ends
+      └ init    process 1 of its namespaces: builds the walls, waits for the command; when it ends, all of them end
+          └ the command
 """
 
 from __future__ import annotations
@@ -34,6 +33,7 @@ ATTR_RDONLY, ATTR_NOSUID, ATTR_NODEV = 1, 2, 4
 PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS, PR_SET_DUMPABLE = 1, 38, 4
 SYS_MOUNT_SETATTR, SYS_LANDLOCK_CREATE, SYS_LANDLOCK_ADD, SYS_LANDLOCK_RESTRICT = 442, 444, 445, 446
 SYS_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
+SYS_CLONE = {"x86_64": 56, "aarch64": 220}
 LANDLOCK_RULE_PATH_BENEATH, LANDLOCK_VERSION = 1, 1
 READS = 1 | 4 | 8
 """Landlock: execute, read a file, read a folder."""
@@ -171,29 +171,15 @@ def written(path: str, text: str) -> None:
         os.close(file)
 
 
-def outer(asked: Asked, fds: list[int]) -> None:
-    """Make the namespaces, and wait for what is inside."""
-    user, group = os.getuid(), os.getgid()
-    asked["user"] = user
-    need(asked, "children", user != 0, "of the real root the kernel counts no processes: name another `user`")
-    checked(libc.unshare(WALLS), "unshare")
-    written("/proc/self/setgroups", "deny")
-    written("/proc/self/uid_map", f"{INNER} {user} 1")
-    written("/proc/self/gid_map", f"{INNER} {group} 1")
-    inside = os.fork()
-    if not inside:
-        guarded(init, asked, fds)
-    for one in fds:
-        os.close(one)
-    os.waitpid(inside, 0)
-    os._exit(0)
-
-
 def init(asked: Asked, fds: list[int]) -> None:
     """Process 1: builds the walls, starts the command, and takes everything with it when it ends."""
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     out, err, status = fds
-    user = asked["user"]
+    user, group = asked["user"], asked["group"]
+    need(asked, "children", user != 0, "of the real root the kernel counts no processes: name another `user`")
+    written("/proc/self/setgroups", "deny")
+    written("/proc/self/uid_map", f"{INNER} {user} 1")
+    written("/proc/self/gid_map", f"{INNER} {group} 1")
     with contextlib.suppress(OSError):
         written("/proc/sys/user/max_user_namespaces", "0")
     build(asked)
@@ -253,9 +239,7 @@ def guarded(do: Callable[[Asked, list[int]], None], asked: Asked, fds: list[int]
     try:
         do(asked, fds)
     except BaseException as error:  # noqa: BLE001 - whatever it is, this process must not go on as the keeper
-        told = {"error": NO_WALL, "why": str(error)}
-        with contextlib.suppress(OSError):
-            os.write(fds[2], json.dumps(told).encode())
+        refused(fds, str(error))
     os._exit(1)
 
 
@@ -287,17 +271,27 @@ def keep(owner: socket.socket) -> None:
 def begin(fds: list[int], owner: socket.socket) -> int:
     """Start a command; gives the process that all of it hangs on."""
     asked, *pipes = fds
-    pid = os.fork()
+    who = {"user": os.getuid(), "group": os.getgid()}
+    # A fork into new namespaces at once: one process less than to fork, enter them and fork again.
+    pid = libc.syscall(SYS_CLONE[os.uname().machine], WALLS | signal.SIGCHLD, 0, 0, 0, 0)
+    if pid < 0:
+        refused(pipes, f"unshare: {os.strerror(ctypes.get_errno())}")
     if not pid:
         owner.close()
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         with open(asked, "rb") as file:
-            wanted = json.loads(file.read())
-        guarded(outer, wanted, pipes)
+            wanted = {**json.loads(file.read()), **who}
+        guarded(init, wanted, pipes)
     for one in fds:
         os.close(one)
-    return pid
+    return int(pid)
+
+
+def refused(pipes: list[int], why: str) -> None:
+    """Tell that nothing ran, and why."""
+    with contextlib.suppress(OSError):
+        os.write(pipes[-1], json.dumps({"error": NO_WALL, "why": why}).encode())
 
 
 def reap(running: dict[str, int]) -> None:
@@ -313,7 +307,7 @@ def reap(running: dict[str, int]) -> None:
 
 def kill(pid: object) -> None:
     """End a command with everything that it has started."""
-    if isinstance(pid, int):
+    if isinstance(pid, int) and pid > 0:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
 

@@ -1,0 +1,129 @@
+"""`stanchion tutor`: play a game in which only what is proven counts."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from stanchion.cli.parser import Parser, count
+from stanchion.cli.terminal import say, visible
+from stanchion.cli.trouble import BadInput
+from stanchion.cli.verbs import check_verb
+from stanchion.runtime.sandbox.limits import Limits
+from stanchion.runtime.sandbox.sandbox import Sandbox, SandboxError
+from stanchion.runtime.tutor.games import Game, GameError, load_game
+from stanchion.runtime.tutor.runners import Confining
+from stanchion.tutor.graph.lines import to_jsonl
+from stanchion.tutor.graph.picture import to_dot, to_svg
+from stanchion.tutor.law.v2 import TutorV2
+from stanchion.tutor.law.verdicts import MoveResult
+
+USAGE: Final = "stanchion tutor play GAME [--root DIR] [--moves FILE] [--graph FILE] [--user UID]"
+
+DESCRIPTION: Final = """\
+play  make moves, one JSON object a line, until what the game asks for is proven or the
+      moves end; commands run confined, in the folder of the game"""
+
+EPILOG: Final = """\
+examples:
+  stanchion tutor play count.yaml --root notes
+  stanchion tutor play count.yaml --moves moves.jsonl --graph evidence.svg
+
+moves:
+  {"action": "PROPOSE", "command": "wc -l a.txt"}
+  {"action": "ASSERT", "claim": {"predicate": "lines", "subject": "a.txt", "value": 3}}
+  {"action": "ASK", "text": "which file?"}
+
+A graph is written as `.svg`, `.dot` (Graphviz) or `.jsonl`.
+
+exit status:
+  0  what the game asks for is proven
+  2  the game cannot be played: its file, its folder, or the walls round its commands
+  3  the moves ended before it was"""
+
+TAKES: Final = {"play": frozenset({"root", "moves", "graph", "user"})}
+LOST: Final = 3
+SHOWN: Final = 2_000
+WRITTEN: Final = {".svg": to_svg, ".dot": to_dot, ".jsonl": to_jsonl}
+
+
+def add(commands: Any) -> None:
+    """Add the command to those of the command line."""
+    summary = "play a game in which only what is proven counts"
+    parser: Parser = commands.add_parser("tutor", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
+    parser.add_argument("verb", metavar="play", help="what to do")
+    parser.add_argument("game", metavar="GAME", help="the file of the game")
+    parser.add_argument("--root", metavar="DIR", help="the folder it is played in (default: that of the game)")
+    parser.add_argument("--moves", metavar="FILE", help="the moves (default: standard input)")
+    parser.add_argument("--graph", metavar="FILE", help="where to write the evidence")
+    parser.add_argument("--user", metavar="UID", type=count, help="who commands run as, where you are root")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Play a game."""
+    check_verb("tutor", TAKES, args, "game")
+    wanted = None if args.graph is None else Path(args.graph)
+    if wanted is not None and wanted.suffix not in WRITTEN:
+        raise BadInput(f"`--graph {args.graph}` has no known ending: write {', '.join(WRITTEN)}")
+    try:
+        game = load_game(args.game)
+        with Sandbox(args.root or Path(args.game).parent, Limits(), user=args.user) as sandbox:
+            tutor = TutorV2(game.name, Confining(sandbox, game.programs), game.goal, game.claims, game.writes)
+            won = _played(tutor, game, args.moves)
+    except (GameError, SandboxError) as error:
+        raise BadInput(str(error)) from None
+    if wanted is not None:
+        wanted.write_text(WRITTEN[wanted.suffix](tutor.pcg), "utf-8")
+        say(sys.stdout, f"wrote {wanted}")
+    return 0 if won else LOST
+
+
+def _played(tutor: TutorV2, game: Game, moves: str | None) -> bool:
+    say(sys.stdout, f"{visible(game.name)}: {visible(game.goal)}")
+    for claim in game.claims:
+        say(sys.stdout, f"  to be proven: {visible(claim.text)}")
+    for reply in _replies(moves, game.turns):
+        tutor.next_turn()
+        _tell(tutor, tutor.play(reply))
+        if tutor.check_goal_satisfaction():
+            say(sys.stdout, f"proven in turn {tutor.state.turn}, with {tutor.state.score} points")
+            return True
+    say(sys.stdout, f"not proven after turn {tutor.state.turn}, with {tutor.state.score} points")
+    return False
+
+
+def _replies(moves: str | None, most: int) -> Iterator[str]:
+    try:
+        source = sys.stdin if moves is None else open(moves, encoding="utf-8")  # noqa: SIM115 - closed below
+    except OSError as error:
+        raise BadInput(f"`{moves}`: {error.strerror}") from None
+    with source:
+        asks = moves is None and os.isatty(source.fileno())
+        for _ in range(most):
+            if asks:
+                sys.stdout.write("> ")
+                sys.stdout.flush()
+            line = source.readline()
+            while line and not line.strip():
+                line = source.readline()
+            if not line:
+                return
+            yield line
+
+
+def _tell(tutor: TutorV2, result: MoveResult) -> None:
+    turn = tutor.state.turn
+    say(sys.stdout, f"{turn}. {result.verdict.value}{f': {visible(result.reason)}' if result.reason else ''}")
+    seen = result.observation
+    if seen is not None:
+        output = (seen.stdout or seen.stderr)[:SHOWN].rstrip("\n")
+        for line in output.split("\n") if output else ():
+            say(sys.stdout, f"   | {visible(line)}")
+        say(sys.stdout, f"   {seen.id}: ended with {seen.rc}")
+    for truth in result.truths:
+        status = tutor.pcg.status(truth.id)
+        say(sys.stdout, f"   {truth.id}: {visible(truth.text)} is {status.value if status is not None else 'claimed'}")

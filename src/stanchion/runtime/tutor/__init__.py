@@ -1,0 +1,1 @@
+"""What the Tutor is handed: files of games and rules, and commands that really run, confined."""

@@ -1,0 +1,103 @@
+"""How the Tutor's commands run: confined, and where a run is given, judged first as any tool call is."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from stanchion.runtime.calling.tool import Tool
+from stanchion.runtime.errors import Refused
+from stanchion.runtime.sandbox.limits import Limits
+from stanchion.runtime.sandbox.sandbox import Confined, Sandbox
+from stanchion.tutor.law.denylist import is_safe
+from stanchion.tutor.law.v2 import Outcome
+
+PROGRAMS: Final = (
+    "test", "[", "true", "false", "cat", "head", "tail", "wc", "grep", "ls", "sha256sum", "stat", "file", "diff", "cmp",
+)  # fmt: skip
+"""Programs that look at files and change nothing: what may run unless a game says otherwise."""
+NAME: Final = "shell"
+"""Under which name guards see the commands."""
+
+
+class Confining:
+    """Runs the words of commands in a sandbox: programs that are on the list, and no others."""
+
+    def __init__(self, sandbox: Sandbox, programs: Iterable[str] = PROGRAMS, run: Any = None) -> None:
+        self._sandbox, self._programs, self._run = sandbox, frozenset(programs), run
+
+    def refused(self, argv: tuple[str, ...], _write: bool, /) -> str:
+        """Why a command would not run."""
+        if argv[0] in self._programs:
+            return ""
+        return f"`{argv[0]}` is not among the programs of this game: {', '.join(sorted(self._programs))}"
+
+    def run(self, argv: tuple[str, ...], write: bool, /) -> Outcome:
+        """Run a command; one that a guard refuses does not, and is no evidence."""
+        try:
+            came, whole = guarded(self._run, self._sandbox, argv, write)
+        except Refused as refused:
+            return Outcome(False, why=str(refused))
+        return Outcome(came.ended, came.rc, _text(came.stdout), _text(came.stderr), whole, write, came.why)
+
+
+class ShellExecutor:
+    """Runs texts in a shell, as the first law does, behind the same walls. Its denylist is kept for what was published,
+    and protects nobody."""
+
+    def __init__(
+        self, sandbox_root: str | Path = ".", timeout: int = 30, sandbox: Sandbox | None = None, run: Any = None
+    ) -> None:
+        self._sandbox = Sandbox(sandbox_root, Limits(timeout_s=timeout)) if sandbox is None else sandbox
+        self._run = run
+
+    def is_safe(self, command: str, /) -> tuple[bool, str]:
+        """Whether the denylist has nothing against a command."""
+        return is_safe(command)
+
+    def execute(self, command: str, mode: str = "read", /) -> tuple[int, str, str]:
+        """Run a text; what was not run, or not to its end, has the status -1 and says why."""
+        safe, why = is_safe(command)
+        if not safe:
+            return -1, "", f"BLOCKED: {why}"
+        try:
+            came, _ = guarded(self._run, self._sandbox, ("sh", "-c", command), mode == "write")
+        except Refused as refused:
+            return -1, "", f"BLOCKED: {refused}"
+        if came.ended:
+            return came.rc, _text(came.stdout), _text(came.stderr)
+        late = came.why.startswith("it took longer")
+        return -1, "", f"{'TIMEOUT' if late else 'ERROR'}: {came.why}"
+
+    def close(self) -> None:
+        """End what runs."""
+        self._sandbox.close()
+
+
+def guarded(run: Any, sandbox: Sandbox, argv: tuple[str, ...], write: bool) -> tuple[Confined, bool]:
+    """Have a command judged as a call of the tool `shell`, and run it where it may; says whether the player sees all
+    that it printed. What guards have changed proves nothing."""
+    came: Confined | None = None
+
+    def confined(command: str) -> dict[str, Any]:
+        nonlocal came
+        came = sandbox.run(argv, write)
+        return {"rc": came.rc, "stdout": _text(came.stdout), "stderr": _text(came.stderr)}
+
+    if run is None:
+        return sandbox.run(argv, write), True
+    text = argv[2] if argv[:2] == ("sh", "-c") else shlex.join(argv)
+    told = run.call(Tool(confined, NAME), command=text)
+    assert came is not None  # a call that was not refused has run
+    shown = told if isinstance(told, dict) else {}
+    stdout, stderr = (str(shown.get(name, "")) for name in ("stdout", "stderr"))
+    seen = msgspec.structs.replace(came, stdout=stdout.encode(), stderr=stderr.encode())
+    return seen, stdout == _text(came.stdout)
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")

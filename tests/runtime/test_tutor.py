@@ -1,0 +1,80 @@
+"""The Tutor with commands that really run: confined, judged by guards, and the first law in its shell."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from stanchion import Shield
+from stanchion.runtime.sandbox.sandbox import Sandbox
+from stanchion.runtime.tutor.games import GameError, load_rules
+from stanchion.runtime.tutor.runners import Confining, ShellExecutor
+from stanchion.tutor.claims.claim import Claim, Predicate
+from stanchion.tutor.law.v1 import TutorV1
+from stanchion.tutor.law.v2 import TutorV2
+from stanchion.tutor.law.verdicts import CheckVerdict, MoveVerdict
+from stanchion.tutor.moves.kinds import ProposeMove
+from stanchion.tutor.moves.typed import Propose
+
+
+@pytest.fixture
+def sandbox() -> Iterator[Sandbox]:
+    """A sandbox with a file in it."""
+    with tempfile.TemporaryDirectory(prefix="stanchion-tutor-") as made:
+        root = Path(made).resolve()
+        root.chmod(0o777)
+        (root / "config.yaml").write_text("key: ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8\n")
+        with Sandbox(root, user=65_534 if os.getuid() == 0 else None) as one:
+            yield one
+
+
+def test_the_first_law_runs_shell_texts_behind_the_walls(sandbox: Sandbox) -> None:
+    executor = ShellExecutor(sandbox=sandbox)
+    tutor = TutorV1("real", executor, load_rules())
+    tutor.setup_game("look")
+    done = tutor.execute_move(ProposeMove(command="test -f config.yaml && echo yes > /tmp/x; cat /tmp/x"))
+    assert done.observation is not None
+    assert (done.observation.rc, done.observation.stdout) == (0, "yes\n")
+    assert executor.execute("true > out.txt")[0] != 0
+    assert executor.execute("true > out.txt", "write")[0] == 0
+    assert executor.execute("rm -rf /") == (-1, "", "BLOCKED: Command matches denylist pattern: rm\\s+-rf\\s+/")
+    assert executor.execute("cat /etc/passwd")[0] != 0
+
+
+def test_every_command_passes_the_guards(sandbox: Sandbox) -> None:
+    policy = {
+        "name": "tutored",
+        "guards": [
+            {"use": "rule", "stages": ["tool_call"], "when": "event.args.command.contains('head')", "action": "block"}
+        ],
+    }
+    with Shield.load(policy, store="memory:") as shield, shield.run("player") as run:
+        tutor = TutorV2("real", Confining(sandbox, run=run), "look", (Claim(Predicate.FILE, "config.yaml"),))
+        refused = tutor.execute_move(Propose(argv=("head", "config.yaml")))
+        assert refused.verdict is MoveVerdict.LEGAL
+        assert refused.reason.startswith("no evidence: ")
+        tutor.execute_move(Propose(argv=("test", "-f", "config.yaml")))
+    assert tutor.check_goal_satisfaction()
+
+
+def test_what_guards_hide_is_no_evidence(sandbox: Sandbox) -> None:
+    with (
+        Shield.load({"name": "hides", "guards": [{"use": "secrets"}]}, store="memory:") as shield,
+        shield.run("p") as run,
+    ):
+        tutor = TutorV2("real", Confining(sandbox, run=run), "look")
+        done = tutor.execute_move(Propose(argv=("cat", "config.yaml")))
+    assert done.observation is not None
+    assert "[redacted" in done.observation.stdout
+    claim = Claim(Predicate.CONTAINS, "config.yaml", "[redacted")
+    assert tutor.check(claim).verdict is not CheckVerdict.PROVABLE
+
+
+def test_a_broken_file_of_rules_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.rules.yaml").write_text("rules:\n  - id: x\n")
+    with pytest.raises(GameError, match=r"a\.rules\.yaml: rule 1 \(`x`\): `conclude` says what follows"):
+        load_rules(tmp_path)
