@@ -62,7 +62,7 @@ class Answering:
         if len(ask.lookups) == 1:
             lookup = ask.lookups[0]
             put = self._put(ask.policy, lookup)
-            answer = put.wait() if type(put) is Question else put
+            answer = put.wait() if isinstance(put, Question) else put
             return (Expired(lookup.deadline_ms) if answer is None else answer,)
         asked = [(lookup, self._put(ask.policy, lookup)) for lookup in ask.lookups]
         return tuple([_or_expired(one.wait() if isinstance(one, Question) else one, lookup) for lookup, one in asked])

@@ -261,23 +261,30 @@ class Lane:
             with self._lock:
                 self._idle -= idle
                 self._coming = False
-                if self._waiting:
-                    question = self._waiting.popleft()
-                    self._at_work.add(question)
-                    calls = bool(self._waiting) and self._idle > 0
-                    self._coming = calls or (bool(self._waiting) and self._started())
-                    break
-                if self._closed or not called:
+                question = self._first()
+                if question is None and (self._closed or not called):
                     self._threads -= 1
                     return None
-                self._idle += 1
+                self._idle += question is None
+                calls = self._coming and self._idle > 0
+            if question is not None:
+                if calls:
+                    self._calls.put(None)
+                return question
             idle = True
             try:
                 self._calls.get(timeout=IDLE_S)
             except Empty:
                 called = False
-        if calls:
-            self._calls.put(None)
+
+    def _first(self) -> Question | None:
+        """Take the question that has waited for longest, and see that somebody comes for the others; the caller holds
+        the lock, and calls whoever is idle."""
+        if not self._waiting:
+            return None
+        question = self._waiting.popleft()
+        self._at_work.add(question)
+        self._coming = bool(self._waiting) and (self._idle > 0 or self._started())
         return question
 
 
