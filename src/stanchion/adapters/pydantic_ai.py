@@ -9,6 +9,12 @@ from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import Any, Final, get_args
 
+from stanchion.hosting import EVERYTHING, Changed, Host, Hosted, Refusal, tried
+from stanchion.kernel.stages import Stage
+from stanchion.runtime.errors import ToolFailed as Withheld
+
+tried("pydantic-ai-slim", "2.66", "3")
+
 from pydantic_ai.capabilities import AbstractCapability, CapabilityOrdering
 from pydantic_ai.exceptions import ApprovalRequired, SkipToolExecution, ToolFailed, ToolFailedError, ToolRetryError
 from pydantic_ai.messages import (
@@ -28,10 +34,6 @@ from pydantic_ai.messages import (
 from pydantic_ai.models import Model, StreamedResponse, infer_model
 from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_ai.tools import DeferredToolRequests
-
-from stanchion.hosting import EVERYTHING, Changed, Host, Hosted, Refusal
-from stanchion.kernel.stages import Stage
-from stanchion.runtime.errors import ToolFailed as Withheld
 
 INSIDE: Final[ContextVar[Hosted | None]] = ContextVar("stanchion_pydantic_ai", default=None)
 """The run of the agent that is at work here: an agent that is run by one of its tools is its sub-agent."""
@@ -76,6 +78,8 @@ PYDANTIC_AI: Final = Host(
     shown=shown,
     changed=changed,
     guided=lambda words: ModelRequest(parts=[SystemPromptPart(words)]),
+    pause="resume",
+    stream="chunk",
 )
 
 
@@ -301,13 +305,13 @@ def _heard(event: Any, said: dict[str, Any], again: bool) -> Any:
         case {"text": text}:
             field_, delta = "content", TextPartDelta(text)
         case {"thinking": text}:
-            field_, delta = "content", ThinkingPartDelta(text)
+            field_, delta = "content", ThinkingPartDelta(content_delta=text)
         case {"partial_json": text}:
             field_, delta = "args", ToolCallPartDelta(args_delta=text)
         case _:
             return event
     if again:
-        return PartDeltaEvent(event.index, delta)
+        return PartDeltaEvent(index=event.index, delta=delta)
     if isinstance(event, PartStartEvent):
         return replace(event, part=replace(event.part, **{field_: text}))
     return replace(event, delta=replace(event.delta, **{f"{field_}_delta": text}))
