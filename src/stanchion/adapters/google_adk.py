@@ -106,6 +106,10 @@ class Guarded(BasePlugin):
         """Judge a call, or a handoff; what is given here stands in the place of what the tool would give."""
         if isinstance(tool, AgentTool) and not tool.include_plugins:
             raise RuntimeError(f"the tool `{tool.name}` runs its agent unguarded: let it include plugins")
+        confirmed = tool_context.tool_confirmation
+        if confirmed is not None and not confirmed.confirmed:
+            self._unrun.add(tool_context.function_call_id)
+            return {ERROR: "the user has not confirmed this call"}
         told = await self._judged(tool, tool_args, tool_context)
         if told.proceeds and isinstance(tool, AgentTool):
             told = await self._handed_over(tool.agent.name, tool_args, tool_context)
@@ -116,7 +120,7 @@ class Guarded(BasePlugin):
                 tool_args.update(changed)
             return None
         self._unrun.add(tool_context.function_call_id)
-        if told.decision.action == Action.ESCALATE and tool_context.tool_confirmation is None:
+        if told.decision.action == Action.ESCALATE and confirmed is None:
             tool_context.request_confirmation(hint="a person has to answer its ticket")
             tool_context.actions.skip_summarization = True
         return told.answer
