@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final
 
 from stanchion.hosting import EVERYTHING, Host, Hosted, Refusal, tried
+from stanchion.hosting.prompts import Prompts
 from stanchion.hosting.response_events import ResponseEvents
 from stanchion.kernel.actions import Action
 from stanchion.kernel.stages import Stage
@@ -40,7 +41,7 @@ class Post:
     def __init__(self, hosted: Hosted) -> None:
         self.hosted = hosted
         self.taken: dict[str, Hosted] = {}
-        self.prompts: dict[str, str] = {}
+        self.prompts = Prompts()
 
     def of(self, agent: str) -> Hosted:
         """The run that an agent works in."""
@@ -275,10 +276,7 @@ class GuardedModel(Model):
         at_work = _now(self._post)
         hosted = at_work.of(self._agent)
         items = [{"role": "user", "content": given}] if isinstance(given, str) else list(given)
-        for text in _new_prompts(items):
-            if text not in at_work.prompts:
-                at_work.prompts[text] = (await hosted.areport("prompt", text=text)).content
-        sent = [_prompted(item, at_work.prompts) for item in items]
+        sent = await at_work.prompts.judged(hosted, items)
         system = [] if instructions is None else [{"role": "system", "content": instructions, "type": "instructions"}]
         params = {} if settings.max_tokens is None else {"max_tokens": settings.max_tokens}
         named = getattr(self.model, "model", "")
@@ -295,37 +293,3 @@ def _request(messages: list[Any]) -> tuple[str | None, list[Any]]:
     first = messages[0] if messages else {}
     own = isinstance(first, dict) and first.get("type") == "instructions"
     return (first["content"], messages[1:]) if own else (None, messages)
-
-
-def _new_prompts(items: list[Any]) -> list[str]:
-    """What a user has said since anybody else did."""
-    new: list[str] = []
-    for item in reversed(items):
-        if not isinstance(item, dict) or item.get("role") != "user":
-            break
-        new += reversed([text for text in _said_in(item) if text])
-    return new[::-1]
-
-
-def _said_in(item: dict[str, Any]) -> list[str]:
-    content = item.get("content")
-    if isinstance(content, str):
-        return [content]
-    return [part["text"] for part in content if isinstance(part.get("text"), str)] if isinstance(content, list) else []
-
-
-def _prompted(item: Any, prompts: dict[str, str]) -> Any:
-    """An item with prompts as they were decided."""
-    if not isinstance(item, dict) or item.get("role") != "user":
-        return item
-    content = item.get("content")
-    if isinstance(content, str):
-        return {**item, "content": prompts.get(content, content)}
-    if not isinstance(content, list):
-        return item
-    return {
-        **item,
-        "content": [
-            {**part, "text": prompts.get(part["text"], part["text"])} if "text" in part else part for part in content
-        ],
-    }

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from operator import itemgetter
 from typing import Any, Final, get_args
 
 from stanchion.hosting import EVERYTHING, Changed, Host, Hosted, Refusal, tried
+from stanchion.hosting.in_order import InOrder
 from stanchion.kernel.stages import Stage
 from stanchion.runtime.errors import ToolFailed as Withheld
 
@@ -218,16 +218,13 @@ class GuardedStream(StreamedResponse):
         yield {"usage": {"input_tokens": source.usage.input_tokens, "output_tokens": source.usage.output_tokens}}
 
     async def _get_event_iterator(self) -> AsyncIterator[Any]:
-        begun: set[int] = set()
-        early: dict[int, list[tuple[int, Any, Any]]] = {}
-        async for piece in self.judged:
-            if "event" in piece:
-                event = self._events[piece["event"]]
-                early.setdefault(event.index, []).append((piece["event"], event, piece["delta"]))
-                for made in _in_order(early, begun):
-                    self._parts_manager.apply_event(made)
-                    if not isinstance(made, PartDeltaEvent) or made.delta != NOTHING:
-                        yield made
+        order, begun = InOrder(), set[int]()
+        async for judged in self.judged:
+            for piece in order.ready(judged["event"], judged) if "event" in judged else ():
+                made = _heard(self._events[piece["event"]], piece["delta"], begun)
+                self._parts_manager.apply_event(made)
+                if not isinstance(made, PartDeltaEvent) or made.delta != NOTHING:
+                    yield made
         for name in KEPT:
             setattr(self, name, getattr(self.source, name))
 
@@ -287,34 +284,23 @@ def _spoken(event: Any) -> dict[str, Any]:
     return {}
 
 
-def _in_order(early: dict[int, list[tuple[int, Any, Any]]], begun: set[int]) -> Iterator[Any]:
-    """The events whose turn it is: text that was held back lets later parts overtake the beginning of theirs."""
-    for index in sorted(early):
-        waiting = sorted(early[index], key=itemgetter(0))
-        if index not in begun and (index > len(begun) or not isinstance(waiting[0][1], PartStartEvent)):
-            return
-        del early[index]
-        for _, event, said in waiting:
-            yield _heard(event, said, isinstance(event, PartStartEvent) and index in begun)
-            begun.add(index)
-
-
-def _heard(event: Any, said: dict[str, Any], again: bool) -> Any:
+def _heard(event: Any, said: dict[str, Any], begun: set[int]) -> Any:
     """The event with what is left of its words; where its part has begun already, they are added to that."""
     match said:
         case {"text": text}:
-            field_, delta = "content", TextPartDelta(text)
+            name, delta = "content", TextPartDelta(text)
         case {"thinking": text}:
-            field_, delta = "content", ThinkingPartDelta(content_delta=text)
+            name, delta = "content", ThinkingPartDelta(content_delta=text)
         case {"partial_json": text}:
-            field_, delta = "args", ToolCallPartDelta(args_delta=text)
+            name, delta = "args", ToolCallPartDelta(args_delta=text)
         case _:
             return event
-    if again:
+    if not isinstance(event, PartStartEvent):
+        return replace(event, delta=replace(event.delta, **{f"{name}_delta": text}))
+    if event.index in begun:
         return PartDeltaEvent(index=event.index, delta=delta)
-    if isinstance(event, PartStartEvent):
-        return replace(event, part=replace(event.part, **{field_: text}))
-    return replace(event, delta=replace(event.delta, **{f"{field_}_delta": text}))
+    begun.add(event.index)
+    return replace(event, part=replace(event.part, **{name: text}))
 
 
 def _texts(prompt: Any) -> list[str]:
