@@ -13,11 +13,11 @@ from stanchion.runtime.deciding.faults import text_of
 
 tried("google-adk", "2.13", "3")
 
-from google.adk.agents import LlmAgent
-from google.adk.models import BaseLlm, LLMRegistry
-from google.adk.plugins.base_plugin import BasePlugin
-from google.adk.tools.agent_tool import AgentTool
-from google.genai import types
+from google.adk.agents import LlmAgent  # noqa: E402
+from google.adk.models import BaseLlm, LLMRegistry  # noqa: E402
+from google.adk.plugins.base_plugin import BasePlugin  # noqa: E402
+from google.adk.tools.agent_tool import AgentTool  # noqa: E402
+from google.genai import types  # noqa: E402
 
 TRANSFER: Final = "transfer_to_agent"
 """The tool by which agents hand over to each other."""

@@ -18,8 +18,8 @@ from stanchion.runtime.errors import ToolFailed
 
 tried("openai-agents", "0.24", "0.25")
 
-from agents import Agent, FunctionTool, Handoff, Model, MultiProvider, handoff
-from agents.tool import maybe_invoke_function_tool_failure_error_function as told_to_the_model
+from agents import Agent, FunctionTool, Handoff, Model, MultiProvider, handoff  # noqa: E402
+from agents.tool import maybe_invoke_function_tool_failure_error_function as told_to_the_model  # noqa: E402
 
 RUN_HERE: Final = frozenset({"ComputerTool", "LocalShellTool", "ShellTool", "ApplyPatchTool", "CustomTool"})
 """Tools that the SDK runs in this process past every function that could be judged."""

@@ -15,9 +15,9 @@ from stanchion.runtime.errors import ToolFailed as Withheld
 
 tried("pydantic-ai-slim", "2.66", "3")
 
-from pydantic_ai.capabilities import AbstractCapability, CapabilityOrdering
-from pydantic_ai.exceptions import ApprovalRequired, SkipToolExecution, ToolFailed, ToolFailedError, ToolRetryError
-from pydantic_ai.messages import (
+from pydantic_ai.capabilities import AbstractCapability, CapabilityOrdering  # noqa: E402
+from pydantic_ai.exceptions import ApprovalRequired, SkipToolExecution, ToolFailed, ToolFailedError, ToolRetryError  # noqa: E402
+from pydantic_ai.messages import (  # noqa: E402
     ModelRequest,
     PartDeltaEvent,
     PartStartEvent,
@@ -31,9 +31,9 @@ from pydantic_ai.messages import (
     ToolReturn,
     UserPromptPart,
 )
-from pydantic_ai.models import Model, StreamedResponse, infer_model
-from pydantic_ai.models.wrapper import WrapperModel
-from pydantic_ai.tools import DeferredToolRequests
+from pydantic_ai.models import Model, StreamedResponse, infer_model  # noqa: E402
+from pydantic_ai.models.wrapper import WrapperModel  # noqa: E402
+from pydantic_ai.tools import DeferredToolRequests  # noqa: E402
 
 INSIDE: Final[ContextVar[Hosted | None]] = ContextVar("stanchion_pydantic_ai", default=None)
 """The run of the agent that is at work here: an agent that is run by one of its tools is its sub-agent."""

@@ -10,14 +10,15 @@ from stanchion.hosting import EVERYTHING, Changed, Host, Hosted, Refusal, tried
 from stanchion.hosting.in_order import InOrder
 from stanchion.hosting.prompts import Prompts
 from stanchion.kernel.stages import Stage
+from stanchion.runtime.errors import ToolFailed
 
 tried("strands-agents", "1.62", "2")
 
-from strands.agent._agent_as_tool import _AgentAsTool
-from strands.middleware import ExecuteToolStage, InvokeModelStage
-from strands.models import Model
-from strands.plugins import Plugin
-from strands.types._events import ToolInterruptEvent, ToolResultEvent
+from strands.agent._agent_as_tool import _AgentAsTool  # noqa: E402
+from strands.middleware import ExecuteToolStage, InvokeModelStage  # noqa: E402
+from strands.models import Model  # noqa: E402
+from strands.plugins import Plugin  # noqa: E402
+from strands.types._events import ToolInterruptEvent, ToolResultEvent  # noqa: E402
 
 HAND_OVER: Final = "handoff_to_agent"
 """The tool by which agents of a swarm hand over to each other."""
@@ -36,15 +37,19 @@ def refused(refusal: Refusal) -> Any:
 
 
 def shown(event: Any) -> Any:
-    """What the agent reads of a tool's result."""
-    return event.tool_result["content"] if isinstance(event, ToolResultEvent) else []
+    """What the agent reads of a tool's result: a text, or blocks where there is more."""
+    if not isinstance(event, ToolResultEvent):
+        return []
+    content = event.tool_result["content"]
+    return content[0]["text"] if len(content) == 1 and list(content[0]) == ["text"] else content
 
 
 def changed(change: Changed) -> Any:
-    """A result with what was changed in it; an exception beside it would show what is hidden."""
+    """A result with what was changed in it."""
     if change.result is None:
         return _result(change.about, str(change.content), "success")
-    return ToolResultEvent({**change.result.tool_result, "content": change.content})
+    content = [{"text": change.content}] if isinstance(change.content, str) else change.content
+    return ToolResultEvent({**change.result.tool_result, "content": content})
 
 
 def failed(event: Any) -> bool:
@@ -104,13 +109,15 @@ class Guarded(Plugin):
 
     async def _run_tool(self, context: Any, next_fn: Any) -> AsyncGenerator[Any, None]:
         """Judge a call, run it, and judge what comes of it."""
-        hosted = self._of(context.agent)
+        hosted, came = self._of(context.agent), None
 
         async def carry(args: dict[str, Any]) -> Any:
-            came = None
+            nonlocal came
             async for event in next_fn(context.replace(tool_use={**context.tool_use, "input": args})):
                 if isinstance(event, ToolResultEvent | ToolInterruptEvent):
                     came = event
+            if isinstance(came, ToolResultEvent) and came.exception is not None:
+                raise came.exception
             return came
 
         async def delegate(args: dict[str, Any]) -> Any:
@@ -131,7 +138,14 @@ class Guarded(Plugin):
             yield await self._handed_over(hosted, context, carry)
         else:
             doing = delegate if isinstance(context.tool, _AgentAsTool) else carry
-            yield await hosted.acall(context.tool_use["name"], context.tool_use["input"], doing, about=context)
+            try:
+                yield await hosted.acall(context.tool_use["name"], context.tool_use["input"], doing, about=context)
+            except ToolFailed as withheld:
+                yield _result(context, f"Error: {withheld}", "error")
+            except Exception as error:
+                if not isinstance(came, ToolResultEvent) or error is not came.exception:
+                    raise
+                yield came
 
     async def _handed_over(self, hosted: Hosted, context: Any, carry: Any) -> Any:
         """Judge that an agent of a swarm hands over; the other one works in a child run."""
