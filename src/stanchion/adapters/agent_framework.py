@@ -148,7 +148,7 @@ def _args(context: Any) -> Any:
 
 def _agent_of(tool: Any) -> Any:
     """The agent that a tool runs, where it is one that was made by `as_tool`."""
-    fn = getattr(tool, "func", None)
+    fn: Any = getattr(tool, "func", None)
     if not getattr(fn, "__qualname__", "").endswith("as_tool.<locals>._agent_wrapper"):
         return None
     return inspect.getclosurevars(fn).nonlocals["self"]

@@ -217,7 +217,7 @@ class GuardedLlm(BaseLlm):
 
 def _sent(request: Any, messages: list[Any], given: dict[str, Any]) -> Any:
     """A request as it was decided."""
-    first = messages[0] if messages else None
+    first: Any = messages[0] if messages else None
     own = isinstance(first, dict)
     config = request.config.model_copy(update={**given, **({"system_instruction": first["content"]} if own else {})})
     return request.model_copy(update={"contents": messages[1:] if own else messages, "config": config})

@@ -18,7 +18,7 @@ from stanchion.runtime.errors import ToolFailed
 
 tried("openai-agents", "0.24", "0.25")
 
-from agents import Agent, FunctionTool, Handoff, Model, MultiProvider, handoff  # noqa: E402
+from agents import Agent, AgentHooks, FunctionTool, Handoff, Model, MultiProvider, handoff  # noqa: E402
 from agents.tool import maybe_invoke_function_tool_failure_error_function as told_to_the_model  # noqa: E402
 
 RUN_HERE: Final = frozenset({"ComputerTool", "LocalShellTool", "ShellTool", "ApplyPatchTool", "CustomTool"})
@@ -42,6 +42,8 @@ class Post:
         self.hosted = hosted
         self.taken: dict[str, Hosted] = {}
         self.prompts = Prompts()
+        self.unasked = 0
+        """How many replies have come beyond the requests that were judged."""
 
     def of(self, agent: str) -> Hosted:
         """The run that an agent works in."""
@@ -68,6 +70,27 @@ class GuardedAgent(Agent[Any]):
         return _now(self.post)
 
 
+class Watched(AgentHooks[Any]):
+    """The hooks of an agent, and a look at each reply: one that was not judged came from a model of somebody else's."""
+
+    def __init__(self, post: Post, own: Any) -> None:
+        self._post, self._own = post, AgentHooks() if own is None else own
+
+    def __getattribute__(self, name: str) -> Any:
+        named = name.startswith("on_") and name != "on_llm_end"
+        return getattr(self._own, name) if named else super().__getattribute__(name)
+
+    async def on_llm_end(self, context: Any, agent: Any, response: Any) -> None:
+        """Let nothing pass that no guard has read."""
+        at_work = _now(self._post)
+        at_work.unasked += 1
+        if at_work.unasked > 0:
+            raise RuntimeError(
+                f"a reply for agent `{agent.name}` was not judged: give its model to the agent, and none to the run"
+            )
+        await self._own.on_llm_end(context, agent, response)
+
+
 def guarded(agent: Agent[Any], hosted: Hosted, provider: Any = None) -> GuardedAgent:
     """An agent like this one that is judged, with all agents that it can hand over to.
 
@@ -85,6 +108,7 @@ def _agent(agent: Any, post: Post, provider: Any, known: dict[int, GuardedAgent]
         raise TypeError(f"`{type(agent).__name__}` cannot be guarded: give an `Agent`")
     given = {one.name: getattr(agent, one.name) for one in fields(agent) if one.init}
     made = known[id(agent)] = GuardedAgent(**given, post=post)
+    made.hooks = Watched(post, agent.hooks)
     made.model = GuardedModel(post, agent.name, agent.model, provider)
     made.tools = [_tool(post, agent.name, tool) for tool in agent.tools]
     made.handoffs = [_handoff(post, made, one, provider, known) for one in agent.handoffs]
@@ -274,6 +298,7 @@ class GuardedModel(Model):
 
     async def _judged(self, ask: Any, instructions: str | None, given: Any, settings: Any) -> Any:
         at_work = _now(self._post)
+        at_work.unasked -= 1
         hosted = at_work.of(self._agent)
         items = [{"role": "user", "content": given}] if isinstance(given, str) else list(given)
         sent = await at_work.prompts.judged(hosted, items)

@@ -51,7 +51,7 @@ class ResponseEvents:
 
     def passed_on(self, piece: dict[str, Any]) -> Iterator[Any]:
         """The event of a piece as it goes on."""
-        event = self._events[piece["event"]] if piece["event"] >= 0 else None
+        event: Any = self._events[piece["event"]] if piece["event"] >= 0 else None
         if "channel" in piece:
             self._passed[piece["channel"]] = self._passed.get(piece["channel"], "") + piece["delta"]
             if event is not None and piece["delta"]:

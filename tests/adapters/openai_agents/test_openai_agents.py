@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("agents")
 
-from agents import Agent, Runner, RunState, ShellTool, ToolOutputText, function_tool
+from agents import Agent, AgentHooks, RunConfig, Runner, RunState, ShellTool, ToolOutputText, function_tool
 from agents.mcp import MCPServer
 from agents.testing import ModelStep, ScriptedModel, assistant_message, function_call
 from mcp.types import CallToolResult, TextContent, Tool as McpTool
@@ -167,6 +167,33 @@ def test_what_would_run_unjudged_is_refused_before_anything_runs() -> None:
     shell = ShellTool(executor=lambda request: "ran")
     with pytest.raises(TypeError, match="cannot be judged"):
         run(Agent("helper", tools=[shell], model=scripted("x")))
+
+
+@pytest.mark.parametrize("streams", [False, True])
+def test_a_model_that_is_given_to_the_run_is_found_out(streams: bool) -> None:
+    other, seen = scripted(("pay", {}), "never"), list[str]()
+
+    class Hooks(AgentHooks[Any]):
+        async def on_start(self, *_: Any) -> None:
+            seen.append("start")
+
+        async def on_llm_end(self, *_: Any) -> None:
+            seen.append("end")
+
+    async def play(config: Any) -> None:
+        async with OPENAI_AGENTS.run(Shield.load(POLICY, store="memory:"), agent="helper", task="t") as hosted:
+            made = guarded(Agent("helper", tools=[pay], model=scripted("own"), hooks=Hooks()), hosted)
+            if streams:
+                async for _ in Runner.run_streamed(made, "go", run_config=config).stream_events():
+                    pass
+            else:
+                await Runner.run(made, "go", run_config=config)
+
+    with pytest.raises(RuntimeError, match="was not judged"):
+        asyncio.run(play(RunConfig(model=other)))
+    assert seen == ["start"]
+    asyncio.run(play(RunConfig()))
+    assert seen == ["start", "start", "end"]
 
 
 class Server(MCPServer):
