@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import warnings
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,7 +26,11 @@ POLICY: Final[dict[str, Any]] = {
         {"use": "secrets"},
         {"id": "letters", "use": "tool_denylist", "tools": ["send"], "action": "escalate"},
         {
-            **{"id": "rows", "use": "budget", "calls": 1, "per": "task", "stages": ["tool_call"]},
+            "id": "rows",
+            "use": "budget",
+            "calls": 1,
+            "per": "task",
+            "stages": ["tool_call"],
             "applies_to": {"tools": ["take"]},
         },
     ],
@@ -49,10 +55,9 @@ def drivers() -> dict[str, Driver]:
     found = {}
     for name in ("loop", *adapters()):
         if (ROOT / HERE / name / "driver.py").exists():
-            try:
+            with contextlib.suppress(ImportError), warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # a framework's own
                 found[name] = importlib.import_module(f"tests.adapters.{name}.driver").DRIVER
-            except ImportError:
-                continue
     return found
 
 
@@ -61,7 +66,8 @@ def decisions(driver: Driver, way: str, ending: str, folder: Path) -> bytes:
     shield = shield_for(POLICY, clock=FakeClock(), guards=[Capped()])
     turns = script(*CALLS, ENDINGS[ending], "that is all")
     folder.mkdir()
-    played(driver, Scene(shield, turns, way, folder))
+    seen = played(driver, Scene(shield, turns, way, folder))
+    assert len(seen.asked) > len(CALLS), seen.raised
     kept = [msgspec.to_builtins(entry.read()) for entry in shield.journal.kept()]
     told = [{k: v for k, v in one.items() if k not in OWN} for one in kept if one["stage"] in COMPARED]
     return msgspec.json.encode(told, order="deterministic")
