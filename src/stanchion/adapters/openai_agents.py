@@ -20,6 +20,7 @@ tried("openai-agents", "0.24", "0.25")
 
 from agents import Agent, AgentHooks, FunctionTool, Handoff, Model, MultiProvider, handoff  # noqa: E402
 from agents.tool import maybe_invoke_function_tool_failure_error_function as told_to_the_model  # noqa: E402
+from agents.util._approvals import evaluate_function_tool_approval  # noqa: E402
 
 RUN_HERE: Final = frozenset({"ComputerTool", "LocalShellTool", "ShellTool", "ApplyPatchTool", "CustomTool"})
 """Tools that the SDK runs in this process past every function that could be judged."""
@@ -131,8 +132,8 @@ class Judged:
 
     async def waits(self, context: Any, args: dict[str, Any], call: str) -> bool:
         """Whether a person has to be asked first: the run stands still then."""
-        own = self._tool.needs_approval
-        if await own(context, args, call) if callable(own) else own:
+        own = await evaluate_function_tool_approval(self._tool, context, json.dumps(args), call)
+        if own.outcome == "require_approval":
             return True
         told = await self._hosted.areport("tool_call", tool=self._tool.name, args=args, key=call)
         return told.decision.action == Action.ESCALATE

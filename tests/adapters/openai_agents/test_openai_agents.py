@@ -122,6 +122,26 @@ def test_the_hosts_own_yes_is_none_of_the_inbox() -> None:
     assert "a person has been asked" in outputs(model)[0]
 
 
+def test_a_tools_own_need_for_approval_stays() -> None:
+    async def never(*_: Any) -> bool:
+        return False
+
+    @function_tool(needs_approval=True)
+    def ask() -> str:
+        """Ask."""
+        raise AssertionError("it was not approved")
+
+    @function_tool(needs_approval=never)
+    def guess(name: str, times: int = 3) -> str:
+        """Guess."""
+        raise AssertionError("the SDK wants a person to see the arguments that it fills in")
+
+    for named in (ask, guess):
+        args = {} if named is ask else {"name": "ann"}
+        result = run(Agent("helper", tools=[named], model=scripted((named.name, args), "x")))
+        assert [one.name for one in result.interruptions] == [named.name]
+
+
 def test_a_prompt_is_judged_and_the_model_reads_it_redacted() -> None:
     model = scripted("done", "done")
     run(Agent("helper", model=model), f"my key is {KEY}")
