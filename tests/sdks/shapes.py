@@ -52,11 +52,23 @@ def chat_message(text: str) -> dict[str, Any]:
     return {"content": text, "type": "ai", "id": "run-1"}
 
 
+def model_response(text: str) -> dict[str, Any]:
+    thought = {"part_kind": "thinking", "content": "", "signature": None}
+    parts = [thought, {"part_kind": "text", "content": text, "id": None}]
+    return {"kind": "response", "parts": parts, "usage": {"input_tokens": 3, "output_tokens": 4}, "model_name": "gpt-x"}
+
+
+def model_response_calling() -> dict[str, Any]:
+    call = {"part_kind": "tool-call", "tool_name": "pay", "args": '{"amount": 5}', "tool_call_id": "c1"}
+    return {**model_response(""), "parts": [{"part_kind": "thinking", "content": "hm"}, call]}
+
+
 REPLIES: dict[str, tuple[Callable[[str], dict[str, Any]], tuple[str | int, ...]]] = {
     "chat completion": (completion, ("choices", 0, "message", "content")),
     "response": (response, ("output", 0, "content", 0, "text")),
     "message": (message, ("content", 0, "text")),
     "chat message": (chat_message, ("content",)),
+    "model response": (model_response, ("parts", 1, "content")),
 }
 CHUNKS: dict[str, tuple[Callable[[str], dict[str, Any]], tuple[str | int, ...]]] = {
     "chat completion": (completion_chunk, ("choices", 0, "delta", "content")),

@@ -9,7 +9,7 @@ import pytest
 from stanchion import Shield, Stage
 from stanchion.runtime.values import read
 from stanchion.runtime.values.words import at, words_of
-from tests.sdks.shapes import CHUNKS, REPLIES, calling
+from tests.sdks.shapes import CHUNKS, REPLIES, calling, model_response_calling
 
 KEY = "AKIAWW7JOSQESZEK5VDL"
 GONE = "[redacted:aws-access-token]"
@@ -21,13 +21,14 @@ def test_the_words_of_a_reply(make: Any, place: Any) -> None:
     content = read(make("hello there")).content
     words = words_of(content)
     assert words.text(content) == "hello there"
-    assert [path for path, _ in words.places] == [place]
+    assert [path for path, _ in words.spoken(content)] == [place]
     assert words.final
 
 
-def test_a_reply_that_calls_a_tool_is_not_final() -> None:
-    words = words_of(calling())
-    assert words.text(calling()) == ""
+@pytest.mark.parametrize("make", [calling, model_response_calling])
+def test_a_reply_that_calls_a_tool_is_not_final(make: Any) -> None:
+    words = words_of(make())
+    assert words.text(make()) == ""
     assert not words.final
 
 

@@ -8,7 +8,7 @@ import tempfile
 from collections import UserDict, UserList, UserString, deque, namedtuple
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from fractions import Fraction
 from http.cookies import SimpleCookie
 from types import SimpleNamespace
@@ -16,6 +16,7 @@ from typing import Any
 
 import httpx
 import numpy as np
+import pydantic
 import pytest
 import requests
 
@@ -187,6 +188,13 @@ def test_numbers_that_cannot_be_written_are_refused_in_words() -> None:
 def test_a_deque_keeps_its_length_and_a_time_its_zone() -> None:
     assert taken(deque([1, 2], 3)).handed.maxlen == 3
     assert read(datetime(2024, 1, 1, tzinfo=UTC)).content == "2024-01-01T00:00:00+00:00"
+
+
+def test_a_time_that_pydantic_has_read_is_read_and_one_in_a_zone_of_somebodys_own_is_not() -> None:
+    times = pydantic.TypeAdapter(datetime)
+    assert read(times.validate_json('"2024-01-01T00:00:00+01:00"')).content.startswith("2024-01-01T00:00:00+01:00")
+    own = type("TzInfo", (tzinfo,), {"__module__": "pydantic_core._pydantic_core", "utcoffset": lambda *_: None})
+    assert read(datetime(2024, 1, 1, tzinfo=own())).unread
 
 
 def halves(*fields: str) -> list[dict[str, Any]]:

@@ -94,10 +94,12 @@ def name_of(kind: type[Any]) -> str:
 
 def is_standard(kind: type[Any]) -> bool:
     """Whether a class is one of Python's own, and not only called like one."""
-    module = module_of(kind)
-    if module.partition(".")[0] not in sys.stdlib_module_names:
-        return False
-    loaded = sys.modules.get(module)
+    return module_of(kind).partition(".")[0] in sys.stdlib_module_names and is_of_its_module(kind)
+
+
+def is_of_its_module(kind: type[Any]) -> bool:
+    """Whether a class is the one that its module has under its name, and not only called like it."""
+    loaded = sys.modules.get(module_of(kind))
     return loaded is not None and vars(loaded).get(_NAME.__get__(kind)) is kind
 
 

@@ -7,7 +7,17 @@ import math
 from functools import partial
 from typing import Any, Final
 
-from stanchion.runtime.values.anatomy import beside, descends, is_native, is_standard, mro_of, name_of, own, state_of
+from stanchion.runtime.values.anatomy import (
+    beside,
+    descends,
+    is_native,
+    is_of_its_module,
+    is_standard,
+    mro_of,
+    name_of,
+    own,
+    state_of,
+)
 from stanchion.runtime.values.form import Form, Leaf, Parts, Seen, Unreadable
 from stanchion.runtime.values.texts import bytes_again, encodable, spelled_out, text_leaf
 
@@ -26,7 +36,8 @@ _WRITTEN: Final = frozenset(
 every caller."""
 
 _MEMBER: Final = frozenset({"_value_", "_name_", "__objclass__", "_sort_order_", "_hashable_values_"})
-_ZONES: Final = frozenset({"datetime.timezone", "zoneinfo.ZoneInfo"})
+_ZONES: Final = frozenset({"datetime.timezone", "zoneinfo.ZoneInfo", "pydantic_core._pydantic_core.TzInfo"})
+"""Time zones that are what they say: Python's own, and what pydantic reads from JSON."""
 _HARMLESS: Final = frozenset(
     {
         "__new__", "__init__", "__init_subclass__", "__class_getitem__", "__doc__", "__module__", "__slots__",
@@ -153,9 +164,9 @@ def _path_again(value: Any, text: Any) -> Any:
 
 
 def _moment(value: Any) -> Leaf:
-    """A time of the day, in a zone of Python's own: others answer by code of their own."""
+    """A time of the day, in a zone that is known: others answer by code of their own."""
     zone = value.tzinfo
-    if zone is not None and not (is_standard(type(zone)) and name_of(type(zone)) in _ZONES):
+    if zone is not None and not (name_of(type(zone)) in _ZONES and is_of_its_module(type(zone))):
         return Leaf({"$object": "datetime.datetime"}, value, "a time with a custom time zone", Seen.NOTHING)
     told = value.isoformat()
     named = "" if zone is None else str(zone)

@@ -1,7 +1,7 @@
 """The words of a model's reply: what it says, as opposed to the envelope that it comes in, known by its shape.
 
-Replies of OpenAI (chat, responses, completions), Anthropic, Gemini, LangChain, LiteLLM and Ollama are read as they are
-documented. In a reply of another shape every text counts, so that nothing is passed over.
+Replies of OpenAI (chat, responses, completions), Anthropic, Gemini, LangChain, LiteLLM, Ollama and pydantic-ai are read
+as they are documented. In a reply of another shape every text counts, so that nothing is passed over.
 """
 
 from __future__ import annotations
@@ -29,8 +29,10 @@ THOUGHT: Final = ("reasoning_content", "reasoning", "thinking", "summary_text")
 PASSED: Final = ("arguments", "partial_json", "args", "input_json")
 CALLS: Final = ("tool_calls", "function_call", "functionCall", "tool_call_chunks", "function", "toolUse")
 CALL_TYPES: Final = frozenset(
-    {"tool_use", "function_call", "tool_call", "custom_tool_call", "computer_call", "mcp_call"}
+    {"tool_use", "function_call", "tool_call", "tool-call", "custom_tool_call", "computer_call", "mcp_call"}
 )
+KINDS: Final = ("type", "part_kind")
+"""Where a block says what it is."""
 MARKS: Final = frozenset({"tool_calls", "function_call", "tool_use", "toolUse"})
 """Why a reply ended, where it ended in order to call a tool."""
 DELTAS: Final = {"output_text": TEXT, "refusal": TEXT, "reasoning": REASONING, "function_call_arguments": ARGUMENTS}
@@ -185,12 +187,20 @@ def _fields(content: dict[str, Any], path: Path) -> Iterator[tuple[Path, str]]:
 
 def _block(content: Any, path: Path) -> Iterator[tuple[Path, str]]:
     """The words of one block among several, or of one reply among several."""
-    if isinstance(content, dict) and content.get("type") in CALL_TYPES:
-        given = content.get("arguments")
-        if isinstance(given, str):
-            yield (*path, "arguments"), ARGUMENTS
+    if _is_call(content):
+        for name in ("arguments", "args"):
+            if isinstance(content.get(name), str):
+                yield (*path, name), ARGUMENTS
+    elif isinstance(content, dict) and content.get("part_kind") == "thinking":
+        if isinstance(content.get("content"), str):
+            yield (*path, "content"), REASONING
     else:
         yield from _known(content, path)
+
+
+def _is_call(content: Any) -> bool:
+    """Whether a block calls a tool."""
+    return isinstance(content, dict) and any(content.get(name) in CALL_TYPES for name in KINDS)
 
 
 def _calls(content: Any) -> bool:
@@ -201,7 +211,7 @@ def _calls(content: Any) -> bool:
         if isinstance(one, list):
             waiting += one
         elif isinstance(one, dict):
-            if any(one.get(name) for name in CALLS if name != "function") or one.get("type") in CALL_TYPES:
+            if any(one.get(name) for name in CALLS if name != "function") or _is_call(one):
                 return True
             if one.get("finish_reason") in MARKS or one.get("stop_reason") in MARKS:
                 return True
