@@ -301,7 +301,11 @@ def _block(block: Any) -> dict[str, Any]:
             return {"type": other}
 
 
-FIELDS: Final = {"text": ("text", "text"), "thinking": ("thinking", "content"), "tool_call": ("arguments", "tool_kwargs")}
+FIELDS: Final = {
+    "text": ("text", "text"),
+    "thinking": ("thinking", "content"),
+    "tool_call": ("arguments", "tool_kwargs"),
+}
 """By the type of a block where its words are, as they are judged and in the block itself."""
 
 

@@ -14,30 +14,34 @@ from functools import partial
 from itertools import count
 from typing import Any, Final
 
-from stanchion.hosting import EVERYTHING, Host, Hosted, Refusal
+from stanchion.hosting import EVERYTHING, Host, Hosted, Refusal, tried
+
+tried("smolagents", "1.26", "1.27")
+
+from smolagents.local_python_executor import CodeOutput, LocalPythonExecutor  # noqa: E402 - once its version is known
+from smolagents.models import ChatMessage, MessageRole  # noqa: E402
 
 ANSWER: Final = "final_answer"
 """The tool by which an agent gives its answer: its argument is judged as a reply, and is no call of a tool."""
 PYTHON: Final = "python_interpreter"
 """The name under which code that an agent writes is judged; smolagents itself calls it so."""
-IN_CODE: Final = object()
-"""Said of a call that generated code makes: text in place of its result would be worked on as if it were one."""
+BY_MODEL: Final = object()
+"""Said of a call that the model makes by itself: it reads the words of a refusal. Code that made the call would work on
+them as if they were a result, so what it calls raises."""
 PLAIN: Final = (str, int, float, bool, list, dict, tuple, type(None))
 
 
 def _refused(refusal: Refusal) -> str:
-    if refusal.about is IN_CODE or not refusal.tool and refusal.stage != "handoff":
+    if refusal.about is not BY_MODEL:
         raise refusal.error
     return str(refusal)
 
 
 def _guided(words: str) -> Any:
-    from smolagents.models import ChatMessage, MessageRole
-
     return ChatMessage(role=MessageRole.USER, content=[{"type": "text", "text": words}])
 
 
-SMOLAGENTS: Final = Host("smolagents", can=EVERYTHING, refused=_refused, guided=_guided)
+SMOLAGENTS: Final = Host("smolagents", can=EVERYTHING, refused=_refused, guided=_guided, stream="chunk")
 """smolagents as a host: a refused tool call is text that the model reads. What is refused otherwise is raised: a
 prompt, a model's request or reply, whatever generated code calls, and the end of the run."""
 
@@ -53,7 +57,7 @@ def guarded(agent: Any, hosted: Hosted) -> Any:
 def _guarded(agent: Any, hosted: Hosted) -> Any:
     made = copy.copy(agent)
     code = getattr(agent, "python_executor", None)
-    about = None if code is None else IN_CODE
+    about = BY_MODEL if code is None else None
     made.model = _model(agent.model, hosted)
     made.tools = {name: _tool(tool, hosted, about) for name, tool in agent.tools.items()}
     made.managed_agents = {name: Member(one, hosted, about) for name, one in agent.managed_agents.items()}
@@ -142,8 +146,6 @@ class Python:
     """The executor of an agent that writes code: the code is judged before it runs, and what it gives afterwards."""
 
     def __init__(self, inner: Any, hosted: Hosted) -> None:
-        from smolagents.local_python_executor import LocalPythonExecutor
-
         if not isinstance(inner, LocalPythonExecutor):
             raise ValueError(
                 f"code runs in `{type(inner).__name__}`, where tools are copies that nobody can judge: "
@@ -155,15 +157,13 @@ class Python:
         return getattr(self._inner, name)
 
     def __call__(self, code: str) -> Any:
-        from smolagents.local_python_executor import CodeOutput
-
         outputs: list[Any] = []
 
         def carry(args: dict[str, Any]) -> dict[str, Any]:
             outputs.append(self._inner(args["code"]))
             return {"logs": outputs[-1].logs, "output": _readable(outputs[-1].output)}
 
-        made = self._hosted.call(PYTHON, {"code": code}, carry)
+        made = self._hosted.call(PYTHON, {"code": code}, carry, about=BY_MODEL)
         if not isinstance(made, dict):
             return CodeOutput(output=None, logs=str(made), is_final_answer=False)
         came = outputs[-1]
