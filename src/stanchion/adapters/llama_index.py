@@ -8,17 +8,40 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from functools import partial
 from itertools import count
 from typing import Any, Final, NamedTuple
 
 from stanchion import Refused
-from stanchion.hosting import EVERYTHING, Changed, Host, Hosted, Refusal
+from stanchion.hosting import EVERYTHING, Changed, Host, Hosted, Refusal, tried
+
+tried("llama-index-core", "0.14.25", "0.15")
+tried("llama-index-workflows", "2.26", "3")
+
+from llama_index.core.base.llms.types import (  # noqa: E402 - once its version is known
+    ChatMessage,
+    ChatResponse,
+    TextBlock,
+)
+from llama_index.core.tools import ToolOutput  # noqa: E402
+from llama_index.core.workflow import HumanResponseEvent, InputRequiredEvent  # noqa: E402
+from workflows.runtime.types.results import WaitingForEvent  # noqa: E402
 
 HANDOFF: Final = "handoff"
 """The tool by which LlamaIndex has an agent hand its work to another; no tool of yours can have this name."""
-ASKS: Final = ("chat", "complete", "stream_chat", "stream_complete")
+PAUSED: Final = "stanchion_paused"
+"""Where a workflow's state has the calls that wait for a person, with their tickets."""
+UNUSED: Final = ("chat", "complete", "stream_chat", "stream_complete", "astream_complete")
+"""Ways to ask a model that no agent uses."""
+
+
+class PersonAsked(InputRequiredEvent):  # type: ignore[misc] # a class of the framework
+    """A call of `tool` waits for a person, who was asked with `ticket`: for the host, and not for the agent."""
+
+
+class PersonAnswered(HumanResponseEvent):  # type: ignore[misc] # a class of the framework
+    """Somebody has answered a ticket: whatever waits for one is judged anew, and the ticket alone decides."""
 
 
 class Call(NamedTuple):
@@ -43,42 +66,39 @@ def _refused(refusal: Refusal) -> Any:
 
 
 def _failed(call: Call, words: str, error: Exception | None = None) -> Any:
-    from llama_index.core.tools import ToolOutput
-
     return ToolOutput(
         tool_name=call.tool, content=words, raw_input=call.args, raw_output=words, is_error=True, exception=error
     )
 
 
 def _shown(output: Any) -> Any:
-    """What the model reads of a tool's output; what says that it failed is judged as a failure."""
+    """What the model reads of a tool's output."""
     said = [getattr(block, "text", block) for block in output.blocks]
-    content = said[0] if len(said) == 1 else said
-    return {"is_error": True, "content": content} if output.is_error else content
+    return said[0] if len(said) == 1 else said
 
 
 def _changed(change: Changed) -> Any:
-    from llama_index.core.base.llms.types import TextBlock
-    from llama_index.core.tools import ToolOutput
-
-    content = change.content
-    if isinstance(content, dict) and set(content) == {"is_error", "content"}:
-        content = content["content"]
+    call, content = change.about, change.content
     said = content if isinstance(content, list) else [content]
     blocks = [TextBlock(text=one) if isinstance(one, str) else one for one in said]
-    call, failed = change.about, change.result is not None and change.result.is_error
-    made = {"raw_input": call.args, "raw_output": content, "is_error": failed}
-    return ToolOutput(tool_name=call.tool, blocks=blocks, **made)
+    failed = change.result is not None and change.result.is_error
+    return ToolOutput(tool_name=call.tool, blocks=blocks, raw_input=call.args, raw_output=content, is_error=failed)
 
 
 def _guided(words: str) -> Any:
-    from llama_index.core.base.llms.types import ChatMessage
-
     return ChatMessage(role="system", content=words)
 
 
 LLAMA_INDEX: Final = Host(
-    "llama-index", can=EVERYTHING, refused=_refused, shown=_shown, changed=_changed, guided=_guided
+    "llama-index",
+    can=EVERYTHING,
+    refused=_refused,
+    shown=_shown,
+    changed=_changed,
+    failed=lambda output: bool(output.is_error),
+    guided=_guided,
+    pause="resume",
+    stream="chunk",
 )
 """LlamaIndex as a host: a refused call of a tool or of a handoff is an output that says so. A prompt, a request or a
 reply that is refused, and the end of the run, are raised: the workflow ends with `Refused`."""
@@ -87,17 +107,17 @@ reply that is refused, and the end of the run, are raised: the workflow ends wit
 def guarded(agent: Any, hosted: Hosted, *, pause: bool = False) -> Any:
     """A copy of an agent, or of an `AgentWorkflow`, that works in this run.
 
-    With `pause`, a call that a person is asked about pauses the workflow: it writes an `InputRequiredEvent` with the
-    `ticket`, and goes on when it gets a `HumanResponseEvent` with the same `ticket`. The call is judged anew then, and
-    the ticket alone decides. Without it the agent reads that a person was asked.
+    With `pause`, a call that a person is asked about pauses the workflow: it writes `PersonAsked` to the stream of its
+    events, and goes on when it is sent `PersonAnswered`. The call is judged anew then, and the ticket alone decides.
+    Without `pause` the agent reads that a person was asked.
     """
     made = copy.copy(agent)
     members = getattr(agent, "agents", None)
     team = Team(hosted, agent.name if members is None else agent.root_agent)
-    if members is None:
-        made.__dict__["llm"] = _model(agent.llm, team, agent.name)
-    else:
+    if members is not None:
         made.agents = {name: _with_model(member, team) for name, member in members.items()}
+    else:
+        made = _with_model(agent, team)
     kind = type(agent)
     made.__dict__["_init_context"] = partial(_begin, hosted, partial(kind._init_context, made))
     made.__dict__["_call_tool"] = partial(_call_tool, team, pause, partial(kind._call_tool, made))
@@ -114,7 +134,7 @@ class Team:
     """The agents of a workflow: the first works in the run itself, each of the others in a child of it."""
 
     def __init__(self, hosted: Hosted, first: str) -> None:
-        self._hosted, self._runs = hosted, {first: hosted}
+        self._hosted, self._runs, self.first = hosted, {first: hosted}, first
         self.numbers = count(1)
 
     def of(self, name: str) -> Hosted:
@@ -136,26 +156,35 @@ async def _begin(hosted: Hosted, inner: Callable[..., Any], ctx: Any, event: Any
 
 
 async def _call_tool(team: Team, pause: bool, inner: Callable[..., Any], ctx: Any, tool: Any, args: Any) -> Any:
-    from llama_index.core.workflow import HumanResponseEvent, InputRequiredEvent
-
-    call = Call(tool.metadata.get_name(), args, pause)
-    hosted = team.of(await ctx.store.get("current_agent_name", default=next(iter(team._runs))))
+    call, carry = Call(tool.metadata.get_name(), args, pause), partial(inner, ctx, tool)
+    hosted = team.of(await ctx.store.get("current_agent_name", default=team.first))
     if call.tool == HANDOFF:
-        return await _hand_off(team, hosted, call, partial(inner, ctx, tool), ctx)
-    came = await _judged(hosted, call, partial(inner, ctx, tool))
+        return await _hand_off(team, hosted, call, carry, ctx)
+    if pause and repr(call) in await ctx.store.get(PAUSED, default={}):
+        await _person(ctx, call)
+        call = call._replace(pause=False)
+    came = await _judged(hosted, call, carry)
     if isinstance(came, Waits):
-        ticket = came.refusal.ticket
-        asks = InputRequiredEvent(prefix=str(came.refusal), ticket=ticket, tool=call.tool)
-        known = {"waiter_id": f"stanchion-{ticket}", "requirements": {"ticket": ticket}, "timeout": None}
-        await ctx.wait_for_event(HumanResponseEvent, waiter_event=asks, **known)
-        came = await _judged(hosted, call._replace(pause=False), partial(inner, ctx, tool))
+        await _person(ctx, call, came.refusal.ticket)
+        came = await _judged(hosted, call._replace(pause=False), carry)
     return came
+
+
+async def _person(ctx: Any, call: Call, ticket: str | None = None) -> None:
+    """Pause the workflow until it is told that a ticket was answered. LlamaIndex runs the step from its beginning then,
+    so what waits is written down beside the workflow's own state."""
+    paused = dict(await ctx.store.get(PAUSED, default={}))
+    if ticket is not None:
+        paused[repr(call)] = ticket
+        await ctx.store.set(PAUSED, paused)
+    asks = PersonAsked(prefix=f"`{call.tool}` waits for a person", ticket=paused[repr(call)], tool=call.tool)
+    await ctx.wait_for_event(PersonAnswered, waiter_event=asks, timeout=None)
+    del paused[repr(call)]
+    await ctx.store.set(PAUSED, paused)
 
 
 async def _judged(hosted: Hosted, call: Call, inner: Callable[..., Any]) -> Any:
     """A tool call as LlamaIndex gets it: an output, whether it ran, failed or was refused."""
-    from workflows.runtime.types.results import WaitingForEvent
-
     pauses: list[Exception] = []
 
     async def carry(args: dict[str, Any]) -> Any:
@@ -193,19 +222,23 @@ async def _hand_off(team: Team, hosted: Hosted, call: Call, inner: Callable[...,
 
 
 def _model(llm: Any, team: Team, agent: str) -> Any:
-    """A copy of a model whose requests and replies are judged. What it does beyond that goes through these."""
+    """A copy of a model whose requests and replies are judged. Agents ask with these methods, or with others that go
+    through them."""
     made = copy.copy(llm)
-    for how in ASKS:
-        streams = how.startswith("stream_")
-        made.__dict__[how] = partial(_streamed if streams else _asked, team, agent, llm, how)
-        made.__dict__[f"a{how}"] = partial(_astreamed if streams else _aasked, team, agent, llm, f"a{how}")
+    asks = {"achat": _asked, "acomplete": _asked, "astream_chat": _streamed}
+    for how, ask in asks.items():
+        made.__dict__[how] = partial(ask, team, agent, llm, how)
+    for how in UNUSED:
+        made.__dict__[how] = partial(_unguarded, how)
     return made
+
+
+def _unguarded(how: str, *_args: Any, **_options: Any) -> Any:
+    raise TypeError(f"`{how}` is not guarded: ask with `achat`, `astream_chat` or `acomplete`")
 
 
 def _request(llm: Any, how: str, asked: Any) -> tuple[list[Any], dict[str, Any]]:
     """The messages of a request, and what else is judged of it."""
-    from llama_index.core.base.llms.types import ChatMessage
-
     messages = list(asked) if how.endswith("chat") else [ChatMessage(role="user", content=asked)]
     params = {"max_tokens": llm.max_tokens} if getattr(llm, "max_tokens", None) else {}
     return messages, {"model": llm.metadata.model_name, "params": params}
@@ -221,18 +254,7 @@ def _sent(llm: Any, how: str, messages: list[Any], params: dict[str, Any], optio
     return getattr(llm, how)(asked, **options)
 
 
-def _asked(team: Team, agent: str, llm: Any, how: str, asked: Any = None, **options: Any) -> Any:
-    replies: list[Any] = []
-    messages, about = _request(llm, how, options.pop("messages", asked))
-
-    def ask(messages: list[Any], **params: Any) -> Any:
-        replies.append(_sent(llm, how, messages, params, options))
-        return _told(replies[-1])
-
-    return _put_back(replies, team.of(agent).model(ask, messages, **about))
-
-
-async def _aasked(team: Team, agent: str, llm: Any, how: str, asked: Any = None, **options: Any) -> Any:
+async def _asked(team: Team, agent: str, llm: Any, how: str, asked: Any = None, **options: Any) -> Any:
     replies: list[Any] = []
     messages, about = _request(llm, how, options.pop("messages", asked))
 
@@ -243,21 +265,7 @@ async def _aasked(team: Team, agent: str, llm: Any, how: str, asked: Any = None,
     return _put_back(replies, await team.of(agent).amodel(ask, messages, **about))
 
 
-def _streamed(team: Team, agent: str, llm: Any, how: str, asked: Any = None, **options: Any) -> Iterator[Any]:
-    reply = Reply()
-    messages, about = _request(llm, how, options.pop("messages", asked))
-
-    def ask(messages: list[Any], **params: Any) -> Iterator[Any]:
-        for came in _sent(llm, how, messages, params, options):
-            yield reply.piece(came)
-        yield reply.calls()
-
-    for piece in team.of(agent).model(ask, messages, **about):
-        yield reply.grown(piece)
-    yield reply.whole()
-
-
-async def _astreamed(team: Team, agent: str, llm: Any, how: str, asked: Any = None, **options: Any) -> Any:
+async def _streamed(team: Team, agent: str, llm: Any, how: str, asked: Any = None, **options: Any) -> Any:
     reply = Reply()
     messages, about = _request(llm, how, options.pop("messages", asked))
 
@@ -289,24 +297,17 @@ def _told(reply: Any) -> dict[str, Any]:
     }
 
 
-def _block(block: Any) -> dict[str, Any]:
-    match block.block_type:
-        case "text":
-            return {"type": "text", "text": block.text}
-        case "thinking":
-            return {"type": "thinking", "thinking": block.content}
-        case "tool_call":
-            return {"type": "tool_call", "arguments": block.tool_kwargs}
-        case other:
-            return {"type": other}
-
-
 FIELDS: Final = {
     "text": ("text", "text"),
     "thinking": ("thinking", "content"),
     "tool_call": ("arguments", "tool_kwargs"),
 }
 """By the type of a block where its words are, as they are judged and in the block itself."""
+
+
+def _block(block: Any) -> dict[str, Any]:
+    judged, own = FIELDS.get(block.block_type, ("", ""))
+    return {"type": block.block_type} | ({judged: getattr(block, own)} if own else {})
 
 
 def _put_back(replies: list[Any], said: dict[str, Any]) -> Any:
@@ -342,8 +343,9 @@ class Reply:
 
     def __init__(self) -> None:
         self._last: Any = None
-        self._text = ""
-        self._args: list[str] = []
+        self._text, self._thought = "", ""
+        self._args: dict[int, str] = {}
+        self._beside: dict[str, Any] = {}
 
     def piece(self, came: Any) -> dict[str, Any]:
         """What is new in the next response of a stream."""
@@ -352,38 +354,41 @@ class Reply:
         return {"content": came.delta if came.delta else "", "reasoning": thought, "usage": _usage(came)}
 
     def calls(self) -> dict[str, Any]:
-        """The calls of tools that a reply has ended with."""
-        calls = [] if self._last is None else _calls(self._last)
-        return {"content": "", "tool_calls": [{"arguments": _written(block.tool_kwargs)} for block in calls]}
+        """What a reply has ended with beside its text: calls of tools, in blocks or as integrations keep them."""
+        calls = enumerate(self._blocks("tool_call"))
+        made = [{"index": place, "function": {"arguments": _written(block.tool_kwargs)}} for place, block in calls]
+        beside = {} if self._last is None else dict(self._last.message.additional_kwargs)
+        return {"content": "", "tool_calls": made, "additional_kwargs": beside}
 
     def grown(self, piece: dict[str, Any]) -> Any:
         """The reply until now, with a piece that was judged."""
-        self._text += piece["content"]
-        self._args += [call["arguments"] for call in piece.get("tool_calls", ())]
+        for call in piece.get("tool_calls", ()):
+            self._args[call["index"]] = self._args.get(call["index"], "") + call["function"]["arguments"]
         thought = piece.get("reasoning")
-        return self._response(piece["content"], {} if thought is None else {"thinking_delta": thought}, [])
+        self._text, self._thought = self._text + piece["content"], self._thought + (thought if thought else "")
+        self._beside = piece.get("additional_kwargs", self._beside)
+        return self._response(piece["content"], {"thinking_delta": thought} if thought else {})
 
     def whole(self) -> Any:
-        """The reply at its end: what agents go on with."""
-        calls = [] if self._last is None else _calls(self._last)
-        given = zip(calls, self._args, strict=False)
-        made = [block.model_copy(update={"tool_kwargs": _read(block.tool_kwargs, args)}) for block, args in given]
-        usage = {} if self._last is None else {"usage": _usage(self._last)}
-        return self._response("", {}, made, usage)
+        """The reply at its end, which agents go on with. A changed thought is left out: its signature would not fit."""
+        thoughts = self._blocks("thinking")
+        kept = thoughts if "".join([one.content for one in thoughts if one.content]) == self._thought else []
+        calls = [
+            block.model_copy(update={"tool_kwargs": _read(block.tool_kwargs, self._args[place])})
+            for place, block in enumerate(self._blocks("tool_call"))
+        ]
+        raw = None if self._last is None else {"usage": _usage(self._last)}
+        made = self._response("", {}, raw)
+        made.message.blocks = [*kept, *made.message.blocks, *calls]
+        made.message.additional_kwargs = self._beside
+        return made
 
-    def _response(self, delta: str, beside: dict[str, Any], calls: list[Any], raw: Any = None) -> Any:
-        from llama_index.core.base.llms.types import ChatMessage, ChatResponse, CompletionResponse, TextBlock
+    def _blocks(self, kind: str) -> list[Any]:
+        return [] if self._last is None else [one for one in self._last.message.blocks if one.block_type == kind]
 
-        if hasattr(self._last, "text"):
-            return CompletionResponse(text=self._text, delta=delta, raw=raw)
-        said = [TextBlock(text=self._text)] if self._text else []
-        message = ChatMessage(role="assistant", blocks=[*said, *calls])
+    def _response(self, delta: str, beside: dict[str, Any], raw: Any = None) -> Any:
+        message = ChatMessage(role="assistant", content=self._text if self._text else None)
         return ChatResponse(message=message, delta=delta, raw=raw, additional_kwargs=beside)
-
-
-def _calls(reply: Any) -> list[Any]:
-    blocks = [] if hasattr(reply, "text") else reply.message.blocks
-    return [block for block in blocks if block.block_type == "tool_call"]
 
 
 def _written(args: Any) -> str:
