@@ -36,7 +36,7 @@ BESIDE: dict[str, tuple[str, ...]] = {
         "as_text",
         "raised",
         "tried",
-    ),  # fmt: skip
+    ),
     "stanchion.testing.host_suite": ("Call", "Driver", "Ended", "Scene", "Turn", "check", "check_probes"),
     "stanchion.policy.lint": ("Linted", "Remark", "lint"),
     "stanchion.policy.load": ("load_policy", "packs"),

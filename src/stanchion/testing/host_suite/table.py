@@ -30,6 +30,7 @@ class Table:
         self.driver, self.way, self.folder = driver, way, folder
         self.clock = FailingClock()
         self.shield: Shield | None = None
+        self._scenes = 0
 
     def play(
         self,
@@ -44,7 +45,10 @@ class Table:
         """Play one scene from its beginning, on a new shield."""
         self.clock = FailingClock()
         self.shield = shield_for(policy, clock=self.clock, guards=guards)
-        scene = Scene(self.shield, turns, self.way, self.folder, streams=streams, others=others, watch=watch)
+        self._scenes += 1
+        folder = self.folder / f"scene-{self._scenes}"
+        folder.mkdir()
+        scene = Scene(self.shield, turns, self.way, folder, streams=streams, others=others, watch=watch)
         return played(self.driver, scene)
 
     def used(self, measure: str) -> int:
@@ -77,7 +81,8 @@ def played(driver: Driver, scene: Scene) -> Seen:
         ended = driver.play(scene)
     except Exception as error:  # noqa: BLE001 - whatever comes out of the host is judged by the suite
         ended, raised = Ended(), "".join(traceback.format_exception(error))
-    return Seen(scene.ran, scene.asked, ended.answer, ended.pieces, ended.state, raised, decided(scene.shield))
+    pieces = tuple([str(one) for one in ended.pieces])
+    return Seen(scene.ran, scene.asked, str(ended.answer), pieces, ended.state, raised, decided(scene.shield))
 
 
 def decided(shield: Shield) -> list[tuple[str, str, str]]:
