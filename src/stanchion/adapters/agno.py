@@ -110,7 +110,7 @@ def _check(agent: Any) -> None:
         raise ValueError(f"the tool `{hooked[0]}` has hooks, which hooks of its agent replace: give them to the agent")
 
 
-class Input(BaseGuardrail):  # type: ignore[misc] # a class of the framework
+class Input(BaseGuardrail):
     """Judges what the user asks for. Agno goes on after any other error than `InputCheckError`."""
 
     def __init__(self, hosted: Hosted) -> None:

@@ -190,7 +190,8 @@ class Asking:
     """One request to a model: what is judged of it, and its response with what was judged put back."""
 
     def __init__(self, request: Any) -> None:
-        self._request, self._response = request, None
+        self._request = request
+        self._response: Any = None
         system = request.system_message
         self.messages = [*([] if system is None else [system]), *request.messages]
         named = [getattr(request.model, name, None) for name in ("model_name", "model")]

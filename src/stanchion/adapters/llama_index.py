@@ -36,11 +36,11 @@ UNUSED: Final = ("chat", "complete", "stream_chat", "stream_complete", "astream_
 """Ways to ask a model that no agent uses."""
 
 
-class PersonAsked(InputRequiredEvent):  # type: ignore[misc] # a class of the framework
+class PersonAsked(InputRequiredEvent):
     """A call of `tool` waits for a person, who was asked with `ticket`: for the host, and not for the agent."""
 
 
-class PersonAnswered(HumanResponseEvent):  # type: ignore[misc] # a class of the framework
+class PersonAnswered(HumanResponseEvent):
     """Somebody has answered a ticket: whatever waits for one is judged anew, and the ticket alone decides."""
 
 

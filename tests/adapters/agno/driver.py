@@ -26,7 +26,7 @@ CONTENT = (RunContentEvent, TeamRunContentEvent)
 
 
 @dataclass
-class Scripted(Model):  # type: ignore[misc] # a class of the framework
+class Scripted(Model):
     """A model that says what a script says, whole or in pieces, and what it used."""
 
     id: str = "scripted"

@@ -20,7 +20,7 @@ from stanchion.testing.host_suite import Call, Driver, Ended, Scene, Turn
 DELEGATE = "delegate_work_to_coworker"
 
 
-class Scripted(BaseLLM):  # type: ignore[misc] # a class of the framework
+class Scripted(BaseLLM):
     """A model that says what a script says, and what it used; it streams where it is told to."""
 
     ask: Callable[[list[str]], Turn]

@@ -43,8 +43,8 @@ class Scripted(BaseChatModel):
     ) -> Iterator[ChatGenerationChunk]:
         turn = self.scene.ask([message.text for message in messages])
         for piece in turn.pieces:
-            yield ChatGenerationChunk(message=AIMessageChunk(piece, id=turn.id))
-        yield ChatGenerationChunk(message=AIMessageChunk("", id=turn.id, usage_metadata=used(turn)))
+            yield ChatGenerationChunk(message=AIMessageChunk(content=piece, id=turn.id))
+        yield ChatGenerationChunk(message=AIMessageChunk(content="", id=turn.id, usage_metadata=used(turn)))
 
 
 def used(turn: Turn) -> Any:

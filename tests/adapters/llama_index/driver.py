@@ -17,7 +17,7 @@ from stanchion.adapters.llama_index import HANDOFF, LLAMA_INDEX, PersonAnswered,
 from stanchion.testing.host_suite import Call, Driver, Ended, Scene, Turn
 
 
-class Scripted(MockFunctionCallingLLM):  # type: ignore[misc] # a class of the framework
+class Scripted(MockFunctionCallingLLM):
     """A model that says what a script says, whole or in pieces, and what it used."""
 
     _ask: Callable[[list[str]], Turn] = PrivateAttr()

@@ -110,7 +110,7 @@ def test_an_output_that_says_it_failed_is_judged_as_a_failure(tmp_path: Path) ->
         """Fail."""
         return ToolOutput(tool_name="fails", content=f"no {KEY}", raw_input={}, raw_output=None, is_error=True)
 
-    class Fails(FunctionTool):  # type: ignore[misc] # a class of the framework
+    class Fails(FunctionTool):
         async def acall(self, *args: Any, **kwargs: Any) -> Any:
             return fails(**kwargs)
 

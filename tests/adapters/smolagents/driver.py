@@ -25,7 +25,7 @@ TYPES: Final = {"str": "string", "int": "integer"}
 QUIET: Final = {"verbosity_level": LogLevel.OFF, "max_steps": 8}
 
 
-class Plain(Tool):  # type: ignore[misc] # a class of the framework
+class Plain(Tool):
     """A function as a tool."""
 
     output_type = "string"
@@ -43,7 +43,7 @@ class Plain(Tool):  # type: ignore[misc] # a class of the framework
         return self._fn(**args)
 
 
-class Scripted(Model):  # type: ignore[misc] # a class of the framework
+class Scripted(Model):
     """A model that says what a script says, whole or in pieces."""
 
     def __init__(self, ask: Callable[[list[str]], Turn]) -> None:

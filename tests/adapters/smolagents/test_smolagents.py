@@ -49,7 +49,7 @@ def test_probes() -> None:
     check_probes(DRIVER, globals())
 
 
-class Writes(Model):  # type: ignore[misc] # a class of the framework
+class Writes(Model):
     """A model that writes code, one piece after the other."""
 
     def __init__(self, *codes: str) -> None:
