@@ -25,6 +25,7 @@ tried("crewai", "1.15", "1.16")
 from crewai.hooks.dispatch import HookAborted, InterceptionPoint, scoped_hooks  # noqa: E402 - once its version is known
 from crewai.llms.base_llm import call_stream_override, llm_call_context  # noqa: E402
 from crewai.tools.agent_tools.base_agent_tools import BaseAgentTool  # noqa: E402
+from crewai.tools.base_tool import BaseTool  # noqa: E402
 from crewai.tools.tool_failure import detect_tool_failure  # noqa: E402
 from crewai.utilities.i18n import I18N_DEFAULT  # noqa: E402
 from pydantic import BaseModel  # noqa: E402
@@ -36,6 +37,8 @@ WITHHELD: Final = "the call may have run, and its result could not be judged: it
 FAILURES: Final = ("Error executing tool: ", I18N_DEFAULT.errors("tool_usage_exception").partition("{")[0])
 """How CrewAI begins the text that it hands on where a tool has raised."""
 MODELS: Final = ("llm", "function_calling_llm", "manager_llm", "planning_llm", "chat_llm")
+RAISED: ContextVar[list[Exception] | None] = ContextVar("stanchion_crewai_raised", default=None)
+"""What the tool that is at work has raised: CrewAI hands on only its text."""
 SPENT: ContextVar[list[dict[str, Any]] | None] = ContextVar("stanchion_crewai_spent", default=None)
 """What the call of a model that is at work says it used."""
 
@@ -65,6 +68,8 @@ def guarded(crew: Any, hosted: Hosted) -> Iterator[Any]:
     with ExitStack() as stack:
         for llm in team.models():
             stack.enter_context(_wrapped(llm, team))
+        for tool in team.tools():
+            stack.enter_context(_watched(tool))
         stack.enter_context(scoped_hooks(hooks))
         yield crew
 
@@ -75,6 +80,7 @@ class Begun(NamedTuple):
     args: dict[str, Any]
     told: Told
     handed_to: str
+    raised: list[Exception]
 
 
 class Team:
@@ -85,7 +91,7 @@ class Team:
         self._runs = {hosted.run.agent: hosted}
         self._begun: dict[int, Begun] = {}
         self._prompted: set[Any] = set()
-        self._tasks = {id(task) for owner in owners for task in getattr(owner, "tasks", ())}
+        self._tasks = [task for owner in owners for task in getattr(owner, "tasks", ())]
 
     def of(self, agent: Any) -> Hosted:
         """The run of an agent."""
@@ -101,10 +107,15 @@ class Team:
         found = [getattr(owner, name, None) for owner in self._owners for name in MODELS]
         return list({id(llm): llm for llm in found if hasattr(llm, "_track_token_usage_internal")}.values())
 
+    def tools(self) -> list[Any]:
+        """Every tool that the crew has now, once."""
+        found = [tool for owner in (*self._owners, *self._tasks) for tool in getattr(owner, "tools", None) or ()]
+        return list({id(tool): tool for tool in found if isinstance(tool, BaseTool)}.values())
+
     def prompt(self, agent: Any, task: Any) -> None:
         """What a task asks for is judged when an agent begins with it. What agents delegate to each other is no task of
         the crew, and was judged as a handoff."""
-        if id(task) in self._tasks and id(task) not in self._prompted:
+        if id(task) not in self._prompted and any(task is one for one in self._tasks):
             self._prompted.add(id(task))
             self.of(agent).report("prompt", text=task.description)
 
@@ -112,10 +123,11 @@ class Team:
         """The hook before a tool: returns where it may run, with arguments that may have been changed in place."""
         try:
             to = _coworker(ctx)
-            told = self._judged(ctx, to)
-            self._begun[id(ctx.tool_input)] = Begun(ctx.tool_input, told, to)
+            told, raised = self._judged(ctx, to), []
+            self._begun[id(ctx.tool_input)] = Begun(ctx.tool_input, told, to, raised)
             if told.proceeds:
-                _once(ctx.tool)
+                RAISED.set(raised)
+                _once(ctx.tool, raised)
                 changed = {"coworker": to, **told.content} if to else told.content
                 ctx.tool_input.clear()
                 ctx.tool_input.update(changed)
@@ -148,24 +160,56 @@ class Team:
         if begun.handed_to:
             told = hosted.report("handoff_done", to=begun.handed_to, payload={"answer": said}, **about)
             return str(told.content["answer"] if told.proceeds else told.answer)
+        about |= {"tool": ctx.tool_name, "args": begun.args}
+        failure = detect_tool_failure(ctx.raw_tool_result)
         if ctx.raw_tool_result == ctx.tool_result and said.lstrip().startswith(FAILURES):
-            told = hosted.report("error", tool=ctx.tool_name, args=begun.args, error="ToolError", text=said, **about)
-        elif (failure := detect_tool_failure(ctx.raw_tool_result)) is not None:
+            return self._failure(hosted, said, begun.raised, about)
+        if failure is not None:
             name = failure.code if failure.code else str(failure.reason.value)
-            told = hosted.report("error", tool=ctx.tool_name, args=begun.args, error=name, text=said, **about)
+            told = hosted.report("error", error=name, text=said, **about)
         else:
-            told = hosted.report("tool_result", tool=ctx.tool_name, args=begun.args, result=said, **about)
+            told = hosted.report("tool_result", result=said, **about)
         return str(told.content if told.proceeds else told.answer)
 
+    def _failure(self, hosted: Hosted, said: str, raised: list[Exception], about: dict[str, Any]) -> str:
+        """What the model may read of a tool that has raised: CrewAI's own words round those of the error."""
+        if not raised:  # a tool that CrewAI has made while it ran
+            told = hosted.report("error", error="ToolError", text=said, **about)
+            return str(told.content if told.proceeds else told.answer)
+        told = hosted.report("error", error=raised[0], **about)
+        text = str(raised[0])
+        if not told.proceeds or not text or text not in said:
+            return str(told.content if told.proceeds else told.answer)
+        return said.replace(text, str(told.content))
 
-def _once(tool: Any) -> None:
+
+@contextmanager
+def _watched(tool: Any) -> Iterator[None]:
+    """Have a tool's errors remembered for the hook after it."""
+
+    def run(*args: Any, **named: Any) -> Any:
+        try:
+            return type(tool).run(tool, *args, **named)
+        except Exception as error:
+            raised = RAISED.get()
+            if raised is not None:
+                raised.append(error)
+            raise
+
+    tool.__dict__["run"] = run
+    try:
+        yield
+    finally:
+        tool.__dict__.pop("run", None)
+
+
+def _once(tool: Any, failures: list[Exception]) -> None:
     """Have a tool run once for one decision: CrewAI runs a failing one up to six times where an agent writes its calls
     as text. A further run fails as the first one did."""
     function = getattr(tool, "func", None)
     if function is None:
         return
     function = getattr(function, "unguarded", function)
-    failures: list[Exception] = []
 
     def once(*args: Any, **named: Any) -> Any:
         with _first(failures):
