@@ -88,8 +88,7 @@ def _guarded(agent: Any, hosted: Hosted) -> Any:
 
 
 def _member(member: Any, hosted: Hosted) -> Any:
-    run = hosted.run.spawn(agent=_name(member))  # type: ignore[attr-defined] # a run in this process
-    return _guarded(member, hosted.host.on(run))
+    return _guarded(member, hosted.child(_name(member)))
 
 
 def _name(agent: Any) -> str:

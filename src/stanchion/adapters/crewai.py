@@ -99,7 +99,7 @@ class Team:
         if role is None:
             return self._hosted
         if role not in self._runs:
-            self._runs[role] = self._hosted.host.on(self._hosted.run.spawn(agent=role))  # type: ignore[attr-defined]
+            self._runs[role] = self._hosted.child(role)
         return self._runs[role]
 
     def models(self) -> list[Any]:
@@ -123,7 +123,8 @@ class Team:
         """The hook before a tool: returns where it may run, with arguments that may have been changed in place."""
         try:
             to = _coworker(ctx)
-            told, raised = self._judged(ctx, to), []
+            raised: list[Exception] = []
+            told = self._judged(ctx, to)
             self._begun[id(ctx.tool_input)] = Begun(ctx.tool_input, told, to, raised)
             if told.proceeds:
                 RAISED.set(raised)
@@ -155,8 +156,8 @@ class Team:
             return WITHHELD
 
     def _outcome(self, ctx: Any, begun: Begun) -> str:
-        hosted, about = self.of(ctx.agent), {"key": str(id(ctx.tool_input)), "about": TOOL}
-        said = str(ctx.tool_result)
+        hosted, said = self.of(ctx.agent), str(ctx.tool_result)
+        about: dict[str, Any] = {"key": str(id(ctx.tool_input)), "about": TOOL}
         if begun.handed_to:
             told = hosted.report("handoff_done", to=begun.handed_to, payload={"answer": said}, **about)
             return str(told.content["answer"] if told.proceeds else told.answer)
@@ -238,7 +239,7 @@ def _first(failures: list[Exception]) -> Iterator[None]:
 def _again(tool: Any) -> None:
     """Have a tool as it was."""
     function = getattr(tool, "func", None)
-    if hasattr(function, "unguarded"):
+    if function is not None and hasattr(function, "unguarded"):
         tool.func = function.unguarded
 
 

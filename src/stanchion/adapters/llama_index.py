@@ -140,7 +140,7 @@ class Team:
     def of(self, name: str) -> Hosted:
         """The run of an agent."""
         if name not in self._runs:
-            self._runs[name] = self._hosted.host.on(self._hosted.run.spawn(agent=name))  # type: ignore[attr-defined]
+            self._runs[name] = self._hosted.child(name)
         return self._runs[name]
 
 

@@ -192,7 +192,7 @@ class Member:
         told = hosted.report("handoff", payload={"task": task, **options}, **about)
         if not told.proceeds:
             return told.answer
-        with hosted.host.on(hosted.run.spawn(agent=name)) as own:  # type: ignore[attr-defined]
+        with hosted.child(name) as own:
             answer = _guarded(self._agent, own)(**told.content)
         told = hosted.report("handoff_done", payload={"answer": answer}, **about)
         return told.content["answer"] if told.proceeds else told.answer

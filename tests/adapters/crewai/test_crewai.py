@@ -207,7 +207,9 @@ def test_functions_that_a_models_client_runs_by_itself_are_guarded(tmp_path: Pat
     llm = Runs(model="runs", ask=scene.ask)
     functions = {"look": scene.tools[0]}
     with CREWAI.run(scene.shield, scene.agent, scene.task) as hosted, guarded(crew_of(scene, llm), hosted):
-        assert llm.call("root", None, None, functions).startswith("a rule of the policy forbids this")
+        assert llm.call("root", None, callbacks=None, available_functions=functions).startswith(
+            "a rule of the policy forbids this"
+        )
         assert llm.call("bob", available_functions=functions) == "page of bob"
     assert scene.ran == [("look", {"name": "bob"})]
 
