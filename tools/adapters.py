@@ -93,6 +93,8 @@ def tested(name: str, pinned: Sequence[str]) -> bool:
         done = _run(python, [*command, str(HERE / name), *page_tests], check=False)
         declared: dict[str, Any] = json.loads(_run(python, ["-c", DECLARED.format(name=name, names=names)]).stdout)
         cells = cells_of(junit, declared["beyond"])
+    if done.returncode == 0:
+        _run(python, ["-m", "tests.adapters.traffic", name])
     result = Result(name, declared["versions"], source_of(name), declared["pause"], declared["stream"], cells)
     keep(result)
     print(done.stdout if done.returncode else f"{name}: passed in {monotonic() - began:.0f} s")

@@ -17,6 +17,7 @@ from stanchion.runtime.shield import Shield
 from stanchion.testing.host_suite.driver import Driver
 from stanchion.testing.host_suite.scene import Ended, FailingClock, Scene, Seen
 from stanchion.testing.host_suite.script import Turn
+from stanchion.testing.host_suite.traffic import Hearing, Traffic, traffic_of
 from stanchion.testing.shields import shield_for
 
 ANOTHER = "stanchion.testing.host_suite.another_process"
@@ -26,8 +27,10 @@ LONGEST_S = 120
 class Table:
     """Plays scenes with one driver, one way."""
 
-    def __init__(self, driver: Driver, way: str, folder: Path) -> None:
+    def __init__(self, driver: Driver, way: str, folder: Path, behaviour: str = "", records: bool = False) -> None:
         self.driver, self.way, self.folder = driver, way, folder
+        self.recorded: list[Traffic] = []
+        self._behaviour, self._records = behaviour, records
         self.clock = FailingClock()
         self.shield: Shield | None = None
         self._scenes = 0
@@ -44,12 +47,17 @@ class Table:
     ) -> Seen:
         """Play one scene from its beginning, on a new shield."""
         self.clock = FailingClock()
-        self.shield = shield_for(policy, clock=self.clock, guards=guards)
+        events: list[Any] = []
+        hearing = [Hearing(events)] if self._records else []
+        self.shield = shield_for(policy, clock=self.clock, guards=[*hearing, *guards])
         self._scenes += 1
         folder = self.folder / f"scene-{self._scenes}"
         folder.mkdir()
         scene = Scene(self.shield, turns, self.way, folder, streams=streams, others=others, watch=watch)
-        return played(self.driver, scene)
+        seen = played(self.driver, scene)
+        if self._records:
+            self.recorded.append(traffic_of(self._behaviour, policy, self.driver.host.can, events, self.shield))
+        return seen
 
     def used(self, measure: str) -> int:
         """What the budgets of the scene have counted."""
