@@ -14,7 +14,7 @@ from inspect import iscoroutinefunction
 from itertools import count
 from typing import Any, Final
 
-from stanchion.hosting import EVERYTHING, Changed, Host, Hosted, Refusal, Told, tried
+from stanchion.hosting import EVERYTHING, Changed, Host, Hosted, Refusal, Told, lesser, tried
 
 tried("agno", "3.1", "3.2")
 
@@ -218,6 +218,7 @@ class Hook:
 def _model(model: Any, hosted: Hosted) -> Any:
     """A copy of a model whose requests and replies are judged, streamed ones too."""
     made = copy.copy(model)
+    made.cache_response = False  # what an unguarded agent was told is in the same cache
     for how in ("invoke", "invoke_stream"):
         setattr(made, how, partial(_ask, hosted, model, how))
     made.ainvoke = partial(_aask, hosted, model)
@@ -231,15 +232,7 @@ def _about(model: Any) -> dict[str, Any]:
 
 
 def _lesser(model: Any, params: dict[str, Any]) -> Any:
-    """The model as a request is to be sent: another one, or with other limits, where that was decided."""
-    named = {"id" if name == "model" else name: value for name, value in params.items()}
-    decided = {name: value for name, value in named.items() if getattr(model, name, value) != value}
-    if not decided:
-        return model
-    made = copy.copy(model)
-    for name, value in decided.items():
-        setattr(made, name, value)
-    return made
+    return lesser(model, {"id" if name == "model" else name: value for name, value in params.items()})
 
 
 def _ask(hosted: Hosted, model: Any, how: str, messages: list[Any], **options: Any) -> Any:

@@ -10,7 +10,6 @@ do not see replies that call tools.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
@@ -18,11 +17,16 @@ from functools import partial, wraps
 from inspect import iscoroutinefunction
 from typing import Any, Final, NamedTuple
 
-from stanchion.hosting import Host, Hosted, Refusal, Told, tried
+from stanchion.hosting import Host, Hosted, Refusal, Told, lesser, tried
 
 tried("crewai", "1.15", "1.16")
 
-from crewai.hooks.dispatch import HookAborted, InterceptionPoint, scoped_hooks  # noqa: E402 - once its version is known
+from crewai.hooks.dispatch import (  # noqa: E402 - once its version is known
+    HookAborted,
+    InterceptionPoint,
+    get_scoped_hooks,
+    scoped_hooks,
+)
 from crewai.llms.base_llm import call_stream_override, llm_call_context  # noqa: E402
 from crewai.tools.agent_tools.base_agent_tools import BaseAgentTool  # noqa: E402
 from crewai.tools.base_tool import BaseTool  # noqa: E402
@@ -33,6 +37,8 @@ from pydantic import BaseModel  # noqa: E402
 SOURCE: Final = "stanchion"
 TOOL: Final = object()
 """Said of a tool call or a delegation: the model reads the words of its refusal."""
+BLOCKED: Final = "Tool execution blocked by hook."
+"""How CrewAI begins the text that it hands on where a hook has aborted, ours or another one."""
 WITHHELD: Final = "the call may have run, and its result could not be judged: it is withheld; do not repeat the call"
 FAILURES: Final = ("Error executing tool: ", I18N_DEFAULT.errors("tool_usage_exception").partition("{")[0])
 """How CrewAI begins the text that it hands on where a tool has raised."""
@@ -64,7 +70,9 @@ reads. A request or a reply that is refused raises `HookAborted`, and so does th
 def guarded(crew: Any, hosted: Hosted) -> Iterator[Any]:
     """Guard a crew, or a single agent, for as long as the context lasts: whatever it asks and calls in it is judged."""
     team = Team(hosted, [crew, *getattr(crew, "agents", ()), getattr(crew, "manager_agent", None)])
-    hooks = {InterceptionPoint.PRE_TOOL_CALL: [team.before], InterceptionPoint.POST_TOOL_CALL: [team.after]}
+    hooks = {point: get_scoped_hooks(point) for point in InterceptionPoint}  # a scope hides the one around it
+    hooks[InterceptionPoint.PRE_TOOL_CALL].append(team.before)
+    hooks[InterceptionPoint.POST_TOOL_CALL].append(team.after)
     with ExitStack() as stack:
         for llm in team.models():
             stack.enter_context(_wrapped(llm, team))
@@ -149,8 +157,8 @@ class Team:
         try:
             _again(ctx.tool)
             begun = self._begun.pop(id(ctx.tool_input), None)
-            if begun is None:  # the hook before it has failed, and CrewAI has not run it
-                return str(ctx.tool_result)
+            if begun is None:
+                return str(ctx.tool_result) if str(ctx.tool_result).startswith(BLOCKED) else WITHHELD
             return str(begun.told.answer) if not begun.told.proceeds else self._outcome(ctx, begun)
         except Exception:  # noqa: BLE001 - CrewAI would show the result as it is
             return WITHHELD
@@ -325,7 +333,7 @@ def _ask(team: Team, llm: Any, call: Callable[..., Any], messages: Any, *args: A
 
     def ask(messages: list[Any], **params: Any) -> Any:
         with _counting() as spent, call_stream_override(llm, False):
-            replies.append(call(_lesser(llm, params), messages, **asked.options))
+            replies.append(call(lesser(llm, params), messages, **asked.options))
         return _told(replies[-1], spent)
 
     return _put_back(llm, asked, replies, team.of(options.get("from_agent")).model(ask, asked.messages, **asked.about))
@@ -337,7 +345,7 @@ async def _aask(team: Team, llm: Any, call: Callable[..., Any], messages: Any, *
 
     async def ask(messages: list[Any], **params: Any) -> Any:
         with _counting() as spent, call_stream_override(llm, False):
-            replies.append(await call(_lesser(llm, params), messages, **asked.options))
+            replies.append(await call(lesser(llm, params), messages, **asked.options))
         return _told(replies[-1], spent)
 
     hosted = team.of(options.get("from_agent"))
@@ -352,16 +360,6 @@ def _counting() -> Iterator[list[dict[str, Any]]]:
         yield spent
     finally:
         SPENT.reset(token)
-
-
-def _lesser(llm: Any, params: dict[str, Any]) -> Any:
-    """The model as a request is to be sent: another one, or with other limits, where that was decided."""
-    decided = {name: value for name, value in params.items() if getattr(llm, name, value) != value}
-    if not decided:
-        return llm
-    made = copy.copy(llm)
-    made.__dict__.update(decided)
-    return made
 
 
 def _told(reply: Any, spent: list[dict[str, Any]]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from itertools import count
 from typing import Any, Final, NamedTuple
 
 from stanchion import Refused
-from stanchion.hosting import EVERYTHING, Changed, Host, Hosted, Refusal, tried
+from stanchion.hosting import EVERYTHING, Changed, Host, Hosted, Refusal, lesser, tried
 
 tried("llama-index-core", "0.14.25", "0.15")
 tried("llama-index-workflows", "2.26", "3")
@@ -246,12 +246,8 @@ def _request(llm: Any, how: str, asked: Any) -> tuple[list[Any], dict[str, Any]]
 
 def _sent(llm: Any, how: str, messages: list[Any], params: dict[str, Any], options: dict[str, Any]) -> Any:
     """Send a request, to another model or with other limits where that was decided."""
-    decided = {name: value for name, value in params.items() if getattr(llm, name, value) != value}
-    if decided:
-        llm = copy.copy(llm)
-        llm.__dict__.update(decided)
     asked = messages if how.endswith("chat") else "\n".join([message.content for message in messages])
-    return getattr(llm, how)(asked, **options)
+    return getattr(lesser(llm, params), how)(asked, **options)
 
 
 async def _asked(team: Team, agent: str, llm: Any, how: str, asked: Any = None, **options: Any) -> Any:

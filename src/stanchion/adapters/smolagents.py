@@ -9,12 +9,12 @@ from __future__ import annotations
 import copy
 import dataclasses
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import count
 from typing import Any, Final
 
-from stanchion.hosting import EVERYTHING, Host, Hosted, Refusal, tried
+from stanchion.hosting import EVERYTHING, Host, Hosted, Refusal, lesser, tried
 
 tried("smolagents", "1.26", "1.27")
 
@@ -109,19 +109,10 @@ def _ask(hosted: Hosted, model: Any, how: str, told: Callable[[Any], Any], messa
     kept = getattr(model, "kwargs", {})
 
     def ask(messages: Any, **params: Any) -> Any:
-        return told(getattr(_lesser(model, kept, params), how)(messages, **options))
+        asked = lesser(model, {"model_id": params.pop("model", model.model_id), "kwargs": params})
+        return told(getattr(asked, how)(messages, **options))
 
     return hosted.model(ask, messages, model=model.model_id if model.model_id else "", params=kept)
-
-
-def _lesser(model: Any, kept: Mapping[str, Any], params: dict[str, Any]) -> Any:
-    """The model as a request is to be sent: another one, or with other parameters, where that was decided."""
-    if params == kept:
-        return model
-    made = copy.copy(model)
-    made.model_id = params.pop("model", model.model_id)
-    made.kwargs = params
-    return made
 
 
 def _with_usage(reply: Any) -> Any:

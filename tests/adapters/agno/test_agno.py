@@ -208,6 +208,17 @@ def test_every_model_of_an_agent_is_guarded(tmp_path: Path) -> None:
     assert ran(scene, agent).content == "it is [redacted:github-pat]"
 
 
+def test_a_reply_that_an_unguarded_agent_has_cached_is_not_used(tmp_path: Path) -> None:
+    scene = scene_of(tmp_path, "sync", Turn("1", f"it is {KEY}"), Turn("2", f"it is {KEY}"))
+    model = Scripted(ask=scene.ask, cache_response=True, cache_dir=str(tmp_path))
+    agent = Agent(name="helper", model=model, telemetry=False)
+    assert KEY in agent.run("do it").content
+    assert KEY in agent.run("do it").content
+    assert len(scene.asked) == 1
+    assert ran(scene, agent).content == "it is [redacted:github-pat]"
+    assert len(scene.asked) == 2
+
+
 @pytest.mark.parametrize(
     ("make", "said"),
     [

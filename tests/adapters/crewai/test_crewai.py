@@ -22,7 +22,7 @@ from crewai.tools.tool_failure import ToolFailure  # isort: skip
 from pydantic import BaseModel  # isort: skip
 
 from stanchion import Refused
-from stanchion.adapters.crewai import CREWAI, WITHHELD, guarded
+from stanchion.adapters.crewai import CREWAI, WITHHELD, Team, guarded
 from stanchion.hosting import Hosted, UnknownVersion
 from stanchion.testing import shield_for
 from stanchion.testing.host_suite import BEHAVIOURS, KEY, Call, Scene, Turn, check, check_probes
@@ -113,6 +113,29 @@ def test_a_result_is_withheld_where_our_own_hook_fails(tmp_path: Path, monkeypat
     assert kicked_off(scene) == "done"
     assert WITHHELD in scene.asked[-1]
     assert KEY not in str(scene.asked)
+
+
+def test_hooks_of_a_scope_around_it_still_work_and_a_call_that_they_abort_does_not_run(tmp_path: Path) -> None:
+    seen: list[str] = []
+
+    def aborts(ctx: Any) -> None:
+        seen.append(ctx.tool_name)
+        raise HookAborted("no")
+
+    scene = scene_of(tmp_path, calling(("look", {"name": "ann"})), Turn("2", "done"))
+    with scoped_hooks({InterceptionPoint.PRE_TOOL_CALL: [aborts]}):
+        assert kicked_off(scene) == "done"
+    assert (seen, scene.ran) == (["look"], [])
+    assert "blocked by hook" in scene.asked[-1][-1]
+
+
+def test_the_result_of_a_call_that_nobody_has_judged_is_withheld(tmp_path: Path) -> None:
+    class Result:
+        tool_input, tool_result, tool, agent = {}, KEY, None, None  # type: ignore[var-annotated]
+
+    scene = scene_of(tmp_path)
+    with CREWAI.run(scene.shield, "helper") as hosted:
+        assert Team(hosted, []).after(Result()) == WITHHELD
 
 
 def test_the_end_of_a_run_ends_the_crew_and_it_is_not_tried_again(tmp_path: Path) -> None:
