@@ -34,6 +34,7 @@ BESIDE: dict[str, tuple[str, ...]] = {
         "Told",
         "UnknownVersion",
         "as_text",
+        "lesser",
         "raised",
         "tried",
     ),

@@ -241,3 +241,13 @@ def test_a_tool_without_a_name_or_a_function_is_a_mistake() -> None:
         hosted.call("", {}, str)
     with pytest.raises(TypeError, match="give the function that runs it"):
         hosted.call("t", {}, None)
+
+
+def test_a_child_works_on_the_same_host_and_spends_from_the_same_budgets() -> None:
+    shield = shield_for({"name": "b", "guards": [{"use": "budget", "calls": 2}]})
+    with LOOP.run(shield, "ann", "letters") as hosted:
+        with hosted.child("bob") as own:
+            assert own.call("t", {"a": 1}, lambda args: args["a"]) == 1
+            assert (own.run.agent, own.run.task, own.host) == ("bob", "letters", LOOP)
+        assert hosted.call("t", {"a": 1}, lambda args: args["a"]) == 1
+        assert hosted.child("eve").call("t", {"a": 1}, lambda args: args["a"]).kind == "refused"

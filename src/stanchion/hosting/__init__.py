@@ -3,6 +3,7 @@
 from stanchion.hosting.changed import Changed
 from stanchion.hosting.host import Host
 from stanchion.hosting.hosted import Hosted
+from stanchion.hosting.lesser import lesser
 from stanchion.hosting.refusal import Refusal
 from stanchion.hosting.terms import EVERYTHING, as_text, raised
 from stanchion.hosting.told import Told
@@ -17,6 +18,7 @@ __all__ = [
     "Told",
     "UnknownVersion",
     "as_text",
+    "lesser",
     "raised",
     "tried",
 ]

@@ -111,6 +111,11 @@ class Hosted(Work):
         """
         return dialogs.said(self, refusal, yes, comment)
 
+    def child(self, agent: str, **options: Any) -> Hosted:
+        """A run on this host for another agent that works for this one: it spends from the same budgets, and ends when
+        this one does. The options are those of `run.spawn`."""
+        return Hosted(self.host, self.run.spawn(agent, **options))
+
     def notices(self) -> tuple[str, ...]:
         """Warnings for the agent since the last call; a host that can `warn` shows them."""
         notices: tuple[str, ...] = self.run.notices()
