@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, NamedTuple
 
 USED = {"prompt": 20, "cached": 8, "output": 5}
-"""What every reply says it used: 20 tokens went in, 8 of them from a cache, and 5 came out."""
+"""What a reply says it used unless somebody says otherwise: 20 tokens went in, 8 of them from a cache, 5 came out."""
 
 
 class Call(NamedTuple):
@@ -34,19 +34,29 @@ class Asked(NamedTuple):
 
 
 class Provider:
-    """Answers each request with the next turn; with a status in its place it fails so, and the last is repeated."""
+    """Answers each request with the next turn; with a status in its place it fails so, and the last is repeated. A
+    `script` makes the turn from the request."""
 
-    def __init__(self, *turns: list[Any] | int) -> None:
+    def __init__(
+        self,
+        *turns: list[Any] | int,
+        script: Callable[[dict[str, Any]], list[Any]] | None = None,
+        used: dict[str, int] = USED,
+    ) -> None:
         self.asked: list[Asked] = []
         self.plain: Any = {"object": "list", "data": []}
         """What other requests than those to a model are answered with; bytes are sent as they are."""
+        self.used = used
         self._turns = list(turns)
+        self._script = script
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self._server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
 
-    def next(self) -> list[Any] | int:
+    def next(self, body: dict[str, Any]) -> list[Any] | int:
         """The turn that is played now."""
+        if self._script is not None:
+            return self._script(body)
         return self._turns.pop(0) if len(self._turns) > 1 else self._turns[0]
 
     def __enter__(self) -> Provider:
@@ -77,13 +87,13 @@ def _handler(provider: Provider) -> type[BaseHTTPRequestHandler]:
             if wire is None or self.command != "POST" or not isinstance(body, dict):
                 self._send(200, provider.plain)
                 return
-            turn = provider.next()
+            turn = provider.next(body)
             if isinstance(turn, int):
                 self._send(turn, {"error": {"message": "busy", "type": "overloaded"}})
             elif body.get("stream"):
-                self._stream(wire(turn, body.get("model")).events())
+                self._stream(wire(turn, body.get("model"), provider.used).events())
             else:
-                self._send(200, wire(turn, body.get("model")).whole())
+                self._send(200, wire(turn, body.get("model"), provider.used).whole())
 
         do_GET = do_POST = do_DELETE = do_PUT = do_PATCH = _answer  # noqa: N815 - the server's own names
 
@@ -115,16 +125,16 @@ def _handler(provider: Provider) -> type[BaseHTTPRequestHandler]:
 class Chat:
     """Chat completions."""
 
-    def __init__(self, turn: list[Any], model: Any) -> None:
+    def __init__(self, turn: list[Any], model: Any, used: dict[str, int] = USED) -> None:
         self.texts = [part for part in turn if isinstance(part, Say)]
         self.calls = [part for part in turn if isinstance(part, Call)]
         self.ends = "tool_calls" if self.calls else "stop"
         self.about = {"id": "chatcmpl-1", "created": 1, "model": model}
         self.usage = {
-            "prompt_tokens": USED["prompt"],
-            "completion_tokens": USED["output"],
-            "total_tokens": USED["prompt"] + USED["output"],
-            "prompt_tokens_details": {"cached_tokens": USED["cached"]},
+            "prompt_tokens": used["prompt"],
+            "completion_tokens": used["output"],
+            "total_tokens": used["prompt"] + used["output"],
+            "prompt_tokens_details": {"cached_tokens": used["cached"]},
         }
 
     def whole(self) -> dict[str, Any]:
@@ -163,16 +173,16 @@ class Chat:
 class Responses:
     """The responses API."""
 
-    def __init__(self, turn: list[Any], model: Any) -> None:
+    def __init__(self, turn: list[Any], model: Any, used: dict[str, int] = USED) -> None:
         self.items = [self._item(place, part) for place, part in enumerate(turn)]
         self.turn = turn
         self.count = 0
         self.usage = {
-            "input_tokens": USED["prompt"],
-            "input_tokens_details": {"cached_tokens": USED["cached"]},
-            "output_tokens": USED["output"],
+            "input_tokens": used["prompt"],
+            "input_tokens_details": {"cached_tokens": used["cached"]},
+            "output_tokens": used["output"],
             "output_tokens_details": {"reasoning_tokens": 0},
-            "total_tokens": USED["prompt"] + USED["output"],
+            "total_tokens": used["prompt"] + used["output"],
         }
         self.about = {"id": "resp_1", "object": "response", "created_at": 1, "model": model, "tools": [],
                       "tool_choice": "auto", "parallel_tool_calls": True}  # fmt: skip
@@ -218,14 +228,14 @@ class Responses:
 class Messages:
     """Anthropic's messages."""
 
-    def __init__(self, turn: list[Any], model: Any) -> None:
+    def __init__(self, turn: list[Any], model: Any, used: dict[str, int] = USED) -> None:
         self.turn = turn
         self.ends = "tool_use" if any(isinstance(part, Call) for part in turn) else "end_turn"
         self.usage = {
-            "input_tokens": USED["prompt"] - USED["cached"],
-            "output_tokens": USED["output"],
+            "input_tokens": used["prompt"] - used["cached"],
+            "output_tokens": used["output"],
             "cache_creation_input_tokens": 0,
-            "cache_read_input_tokens": USED["cached"],
+            "cache_read_input_tokens": used["cached"],
         }
         self.about = {"id": "msg_1", "type": "message", "role": "assistant", "model": model, "stop_sequence": None}
 
@@ -245,7 +255,7 @@ class Messages:
                 yield {"type": "content_block_delta", "index": place, "delta": delta}
             yield {"type": "content_block_stop", "index": place}
         ends = {"stop_reason": self.ends, "stop_sequence": None}
-        yield {"type": "message_delta", "delta": ends, "usage": {"output_tokens": USED["output"]}}
+        yield {"type": "message_delta", "delta": ends, "usage": {"output_tokens": self.usage["output_tokens"]}}
         yield {"type": "message_stop"}
 
     def _deltas(self, part: Any) -> Iterator[dict[str, Any]]:
