@@ -16,7 +16,8 @@ from tests.adapters.clients.provider import Provider, Say
 
 SILENT = {
     "platform_headers", "request", "beta.messages.thread", "beta.messages.tool_runner",
-    "beta.environments.work.worker", "beta.sessions.events.tool_runner", "beta.webhooks.parse_unverified", "beta.webhooks.unwrap",
+    "beta.environments.work.worker", "beta.sessions.events.tool_runner", "beta.webhooks.parse_unverified",
+    "beta.webhooks.unwrap",
 }  # fmt: skip
 """Methods that send nothing by themselves, or only by others that are called here as well."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -15,6 +15,10 @@ from stanchion.adapters.clients.forms import Form, form_of
 from stanchion.adapters.http.leaving import Cleared, Terms
 from stanchion.adapters.http.outgoing import Outgoing, encoding_of
 from stanchion.hosting import Hosted
+
+
+UNSAID: Final = frozenset({"Omit", "NotGiven"})
+"""Types of values by which SDKs say that something was not given; they are not sent."""
 
 
 class Waist(msgspec.Struct, frozen=True):
@@ -129,7 +133,8 @@ def _body(options: Any) -> dict[str, Any] | None:
     given = [part for part in (options.json_data, options.extra_json) if part is not None]
     if not given or not all(isinstance(part, Mapping) for part in given):
         return None
-    return {name: value for part in given for name, value in part.items()}
+    whole = {name: value for part in given for name, value in part.items()}
+    return {name: value for name, value in whole.items() if type(value).__name__ not in UNSAID}
 
 
 def _plain(options: Any) -> tuple[Any, str]:
