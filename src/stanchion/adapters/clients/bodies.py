@@ -42,7 +42,8 @@ def with_stream(response: Any, lines: Iterator[bytes] | AsyncIterator[bytes], aw
 
 
 def wanted(response: Any, raw: str) -> Any:
-    """A response as the caller of an SDK's method asked for it."""
+    """A response as the caller of an SDK's method asked for it, whatever was asked for on the way."""
+    response.request.headers.pop(RAW, None)
     if raw:
         response.request.headers[RAW] = raw
     return response

@@ -16,7 +16,6 @@ from stanchion.adapters.http.leaving import Cleared, Terms
 from stanchion.adapters.http.outgoing import Outgoing, encoding_of
 from stanchion.hosting import Hosted
 
-
 UNSAID: Final = frozenset({"Omit", "NotGiven"})
 """Types of values by which SDKs say that something was not given; they are not sent."""
 
@@ -39,7 +38,8 @@ class Sending:
         self.stream, self.stream_cls = stream, stream_cls
         self.body = _body(options)
         self.form = form_of(waist.forms, options.method, options.url) if self.body is not None else None
-        self.options, self.raw = _plain(options)
+        self.options, raw = _plain(options)
+        self.raw = raw if raw else str(client.default_headers.get(RAW, ""))
         self.original = options
         self.cleared: Cleared | None = None
         self.came: Any = None
