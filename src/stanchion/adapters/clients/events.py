@@ -54,9 +54,9 @@ class Events:
         last: list[bytes] = []
         for data in judged:
             if is_last(data):
-                last.append(_line(data))
+                last.append(line_of(data))
             else:
-                yield _line(data)
+                yield line_of(data)
         yield from self._end(last)
 
     async def awritten(self, judged: AsyncIterator[Any]) -> AsyncIterator[bytes]:
@@ -64,9 +64,9 @@ class Events:
         last: list[bytes] = []
         async for data in judged:
             if is_last(data):
-                last.append(_line(data))
+                last.append(line_of(data))
             else:
-                yield _line(data)
+                yield line_of(data)
         for line in self._end(last):
             yield line
 
@@ -95,7 +95,8 @@ def _data(event: Any) -> Iterator[Any]:
     yield data if isinstance(data, dict) else event.data
 
 
-def _line(data: Any) -> bytes:
+def line_of(data: Any) -> bytes:
+    """An event as it is written."""
     if not isinstance(data, dict):
         return "".join([f"data: {line}\n" for line in str(data).split("\n")]).encode() + b"\n"
     name = data.get(NAME, data.get("type"))

@@ -35,6 +35,12 @@ class Form(msgspec.Struct, frozen=True):
         """What else a body says, without the name of the model."""
         return {name: value for name, value in body.items() if name not in (self.said, self.apart, "model")}
 
+    def asked(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """What a run is told of a request to a model."""
+        model = body.get("model")
+        named = model if isinstance(model, str) else ""
+        return {"messages": self.messages(body), "model": named, "params": self.params(body)}
+
     def written(self, body: Mapping[str, Any], messages: Iterable[Any], params: Mapping[str, Any]) -> dict[str, Any]:
         """A body like that one with other messages and parameters."""
         heads, rest = self._parted(body, list(messages))

@@ -91,7 +91,7 @@ def _sync_class(kind: Any) -> type[Any]:
 
             hosted = sending.waist.hosted
             if sending.form is not None:
-                judged = hosted.model(ask, **_asked(sending))
+                judged = hosted.model(ask, **sending.asked())
             else:
                 came = fetch(sending.options)
                 judged = hosted.stream(came) if sending.stream else hosted.drive(_seen(sending, came))
@@ -136,7 +136,7 @@ def _async_class(kind: Any) -> type[Any]:
 
             hosted = sending.waist.hosted
             if sending.form is not None:
-                judged = await hosted.amodel(ask, **_asked(sending))
+                judged = await hosted.amodel(ask, **sending.asked())
             else:
                 came = await fetch(sending.options)
                 judged = hosted.astream(came) if sending.stream else await hosted.adrive(_seen(sending, came))
@@ -212,14 +212,6 @@ def _refuse(client: Any, what: str) -> NoReturn:
     event: Any = desk.event(Egress, waist.hosted.host.name, url=str(client.base_url))
     waist.hosted.drive(go_ahead(desk, event, (Finding(Action.BLOCK, UNSEEN, (what,), guard="kernel"),)))
     raise AssertionError("what is refused does not go ahead")
-
-
-def _asked(sending: Sending) -> dict[str, Any]:
-    """What a run is told of a request to a model."""
-    form, body = sending.form, sending.body
-    assert form is not None
-    assert body is not None
-    return {"messages": form.messages(body), "model": sending.model, "params": form.params(body)}
 
 
 def _leave(sending: Sending, request: Any) -> Flow[Any]:

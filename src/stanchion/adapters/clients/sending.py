@@ -47,15 +47,15 @@ class Sending:
         self.events: Events | None = None
 
     @property
-    def model(self) -> str:
-        """The model that is asked."""
-        named = self.body.get("model") if self.body is not None else None
-        return named if isinstance(named, str) else ""
-
-    @property
     def unread(self) -> bool:
         """Whether the caller wants the body piece by piece."""
         return self.stream or self.raw == "stream"
+
+    def asked(self) -> dict[str, Any]:
+        """What the run is told of a request to a model."""
+        assert self.form is not None
+        assert self.body is not None
+        return self.form.asked(self.body)
 
     def asking(self, messages: Iterable[Any], params: Mapping[str, Any]) -> Any:
         """The request as it is sent with these messages and parameters."""
