@@ -80,9 +80,10 @@ def methods(client: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
     for name, found in resources(client):
         if name:
             found._sleep = _never
-        for method, bound in inspect.getmembers(found, callable):
-            if method.startswith("_") or method in SENDS_NOTHING or not inspect.ismethod(bound):
+        for method, _ in inspect.getmembers(type(found), inspect.isfunction):
+            if method.startswith("_") or method in SENDS_NOTHING:
                 continue
+            bound = getattr(found, method)
             dotted = f"{name}.{method}".strip(".")
             yield dotted, _call(bound, bound, dotted)
             for way in RAW:

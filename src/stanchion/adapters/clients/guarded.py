@@ -30,6 +30,7 @@ NEEDED: Final = (
     "_prepare_request", "_make_sse_decoder",
 )  # fmt: skip
 """What an SDK has to have for its clients to be guarded."""
+SOCKET: Final = "a web socket"
 WAIST: Final = "_stanchion"
 LIBRARIES: Final = ("httpx2", "httpx")
 """What SDKs send with."""
@@ -58,12 +59,27 @@ def _guarded_class(kind: Any) -> type[Any]:
             """The same."""
             return self.copy(**options)
 
+    return _socketless_class(Guarded) if _has_sockets(kind) else Guarded
+
+
+def _socketless_class(kind: Any) -> type[Any]:
+    """Guarded clients of an SDK that opens web sockets, which pass by `request`. Before it opens one it asks the client
+    where it leads, or for its key."""
+
+    class Socketless(kind):
+        """A client for a run."""
+
+        @property
+        def auth_headers(self) -> Any:
+            """The key of the client; only requests read it in another way."""
+            _refuse(self, SOCKET)
+
         def _websocket_query_params(self, *_given: Any, **_more: Any) -> Any:
-            _refuse(self, "a web socket")
+            _refuse(self, SOCKET)
 
-        _websocket_query_params_fallback = _websocket_query_params
+        _websocket_query_params_fallback = _configure_realtime = _websocket_query_params
 
-    return Guarded
+    return Socketless
 
 
 def _sync_class(kind: Any) -> type[Any]:
@@ -181,6 +197,10 @@ def _class_of(kind: type[Any]) -> type[Any]:
     made = _async_class(kind) if waits else _sync_class(kind)
     made.__name__ = made.__qualname__ = f"Guarded{kind.__name__}"
     return made
+
+
+def _has_sockets(kind: type[Any]) -> bool:
+    return any("websocket_base_url" in vars(base).get("__annotations__", {}) for base in kind.__mro__)
 
 
 def _library(client: Any) -> Any:

@@ -39,7 +39,7 @@ class Sending:
         self.body = _body(options)
         self.form = form_of(waist.forms, options.method, options.url) if self.body is not None else None
         self.options, raw = _plain(options)
-        self.raw = raw if raw else str(client.default_headers.get(RAW, ""))
+        self.raw = raw if raw else str(client._custom_headers.get(RAW, ""))
         self.original = options
         self.cleared: Cleared | None = None
         self.came: Any = None
