@@ -18,12 +18,14 @@ GUARD = """
 from stanchion import Shield
 from stanchion.adapters.litellm import guardrail
 
-Guard = guardrail(Shield.load("{policy}", store="memory:", journal="{journal}"))
+Guard = guardrail(Shield.load("{policy}", store="memory:", journal="memory:"))
 """
 CONFIG = """
 model_list:
   - model_name: fake
     litellm_params: {{model: openai/fake, api_base: {url}/v1, api_key: sk-none, max_retries: 0}}
+  - model_name: forbidden
+    litellm_params: {{model: openai/forbidden, api_base: {url}/v1, api_key: sk-none, max_retries: 0}}
 guardrails:
   - guardrail_name: stanchion
     litellm_params: {{guardrail: own_guard.Guard, mode: [pre_call, post_call], default_on: true}}
@@ -38,8 +40,7 @@ class Proxy:
     def __init__(self, folder: Path, provider_url: str, policy: dict[str, Any]) -> None:
         self._folder = folder
         (folder / "policy.json").write_text(json.dumps(policy))
-        journal = folder / "trail"
-        (folder / "own_guard.py").write_text(GUARD.format(policy=folder / "policy.json", journal=journal))
+        (folder / "own_guard.py").write_text(GUARD.format(policy=folder / "policy.json"))
         (folder / "config.yaml").write_text(CONFIG.format(url=provider_url))
         with socket.socket() as found:
             found.bind(("127.0.0.1", 0))
