@@ -67,7 +67,8 @@ def test_what_the_tool_raises_is_its_own(call: Any, error: Exception) -> None:
 
 
 def test_what_fails_on_our_side_before_a_call_is_a_refusal(call: Any, caplog: pytest.LogCaptureFixture) -> None:
-    clock, ran = FailingClock(), []
+    clock = FailingClock()
+    ran: list[Any] = []
     hosted = LOOP.run(shield_for(BARE, clock=clock), "ann")
     clock.broken = True
     with caplog.at_level(logging.WARNING):
@@ -103,7 +104,8 @@ def test_a_result_whose_shape_cannot_be_kept_is_withheld(call: Any, part: str) -
 
 @pytest.mark.parametrize("awaited", [False, True], ids=["sync", "async"])
 def test_a_model_that_nobody_can_judge_is_a_refusal(awaited: bool) -> None:
-    clock, asked = FailingClock(), []
+    clock = FailingClock()
+    asked: list[Any] = []
     hosted = LOOP.run(shield_for(BARE, clock=clock), "ann")
 
     def model(messages: Any) -> str:

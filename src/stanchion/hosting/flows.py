@@ -134,10 +134,9 @@ def replied(hosted: Work, came: Any, about: Any, awaited: bool) -> Any:
 def reported(hosted: Work, stage: Stage | str, key: str, about: Any, fields: dict[str, Any]) -> Flow[Told]:
     """An event that a host has met, judged: whatever goes wrong with that, it does not go ahead."""
     at = stage_named(stage)
+    what = what_of(at, fields) if key and at in STARTS else None
     if key and at is Stage.CHARGE:
         key, what = f"charge:{key}", CHARGED
-    else:
-        what = what_of(at, fields) if key and at in STARTS else None
     known = hosted.keys.told(key, what)
     if known is not None:
         return known if known.proceeds else _told(hosted, at, about, fields, known.decision)
