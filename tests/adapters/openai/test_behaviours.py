@@ -8,15 +8,20 @@ import pytest
 
 pytest.importorskip("openai")
 
-from stanchion.testing.host_suite import BEHAVIOURS, Driver, check, check_probes
+from stanchion.testing.host_suite import BEHAVIOURS, check, check_probes
 from tests.adapters.openai.driver import DRIVER, RESPONSES
 
 
 @pytest.mark.parametrize("way", DRIVER.ways)
 @pytest.mark.parametrize("behaviour", BEHAVIOURS)
-@pytest.mark.parametrize("driver", [DRIVER, RESPONSES], ids=["chat", "responses"])
-def test_behaviour(driver: Driver, behaviour: str, way: str, tmp_path: Path) -> None:
-    check(driver, behaviour, way, tmp_path)
+def test_behaviour(behaviour: str, way: str, tmp_path: Path) -> None:
+    check(DRIVER, behaviour, way, tmp_path)
+
+
+@pytest.mark.parametrize("way", RESPONSES.ways)
+@pytest.mark.parametrize("behaviour", BEHAVIOURS)
+def test_by_responses(behaviour: str, way: str, tmp_path: Path) -> None:
+    check(RESPONSES, behaviour, way, tmp_path)
 
 
 def test_probes() -> None:
