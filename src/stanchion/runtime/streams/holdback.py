@@ -113,7 +113,7 @@ def _nearest(guard: Any, text: str, at: int) -> int:
 class Held:
     """What waits on one channel of a stream, what was passed on just before it, and the shape it came in."""
 
-    __slots__ = ("_decoder", "_next", "before", "passed", "shape", "text")
+    __slots__ = ("_came", "_decoder", "_next", "before", "passed", "shape", "text")
 
     def __init__(self, shape: type[Any]) -> None:
         self.shape = shape
@@ -121,12 +121,21 @@ class Held:
         self.before = ""
         self.passed: list[str] = []
         """What was delivered, after redaction."""
+        self._came: list[str] = []
         self._decoder = codecs.getincrementaldecoder("utf-8")(ESCAPED) if shape is bytes else None
         self._next = 0
 
     def add(self, given: str | bytes) -> None:
         """Append a chunk. Bytes become characters when all of them have come; broken ones survive as they are."""
-        self.text += given if isinstance(given, str) else self._decode(given)
+        if isinstance(given, str):
+            self.text += given
+            self._came.append(given)
+        else:
+            self.text += self._decode(given)
+
+    def is_all(self, text: str) -> bool:
+        """Whether this is everything that came, and all of it was passed on. Bytes are never repeated."""
+        return not self.text and bool(text) and sum(map(len, self._came)) == len(text) and "".join(self._came) == text
 
     def end(self) -> None:
         """Say that nothing more comes."""

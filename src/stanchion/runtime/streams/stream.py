@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
-from functools import partial
 from typing import Any, Final
 
 from stanchion.kernel.events import ModelChunk
@@ -24,7 +21,10 @@ from stanchion.runtime.deciding.unread import against, unreadable
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.errors import Refused
+from stanchion.runtime.streams.blocks import Block, ended_by, is_of, is_whole, numbers_of
+from stanchion.runtime.streams.closing import aclosing, closing
 from stanchion.runtime.streams.holdback import Held, Item, Keepers, Piece
+from stanchion.runtime.streams.order import Order
 from stanchion.runtime.values import Unreadable, read, restored
 from stanchion.runtime.values.anatomy import MISSING, defined
 from stanchion.runtime.values.streams import is_stream
@@ -35,13 +35,10 @@ SHAPES: Final = (str, bytes, Piece)
 
 ENDS: Final = frozenset({LOGPROBS, "finish_reason", "usage", "stop_reason"})
 """What is said once, with the last piece, and not again with what was held back."""
-NUMBERS: Final = ("output_index", "content_index", "summary_index")
 STREAM: Final = "the stream"
 """What a model's stream is called where it is late."""
 CONTEXT: Final = 512
 """How much of a field that is no words is remembered."""
-BLOCKS: Final = "content_block"
-"""What is in the type of an event about one of several blocks."""
 SNAPSHOT: Final = "snapshot"
 """Where events of some SDKs repeat the text so far."""
 
@@ -57,7 +54,7 @@ def chunks(
     pace = Pace(desk, STREAM, None)
     try:
         try:
-            with _closing(source if pace.left_s() is None else InTime(desk, source, pace)) as items:
+            with closing(source if pace.left_s() is None else InTime(desk, source, pace)) as items:
                 for item in items:
                     yield from drive(stream.take(item), desk)
                 yield from drive(stream.rest(), desk)
@@ -89,7 +86,7 @@ async def achunks(
     pace = Pace(desk, STREAM, None)
     try:
         try:
-            async with _aclosing(source, pace) as items:
+            async with aclosing(source, pace) as items:
                 while (item := await next_in_time(items, pace)) is not END:
                     for piece in await adrive(stream.take(item), desk):
                         yield piece
@@ -123,15 +120,18 @@ class Stream:
         self._account = account
         self._final = final
         self._calls = False
-        self._main = ""
-        """The channel of an object's words that began first."""
+        self._mains: list[str] = []
+        """The channels of objects' words, in the order in which they began."""
+        self._wholes: dict[str, str] = {}
+        """Texts that came as a whole, and what was passed on of each."""
         self._beside: dict[tuple[str, ...], tuple[str, str]] = {}
         """What came last in each field that is no words: its end, and the last piece of it."""
         self._held: dict[str, Held] = {}
         self._last: dict[str, tuple[Any, Path]] = {}
         """The object that brought the last text of a channel, and where it had it."""
-        self._waiting: list[Any] = []
-        """Objects without text, which wait behind text that is held back."""
+        self._blocks: dict[str, Block] = {}
+        """The block that a channel is a part of."""
+        self._order = Order(self._held)
         self._plans = desk.plans
         self._keepers = Keepers(self._plans.policy, self._plans.run)
         self._index = 0
@@ -151,25 +151,33 @@ class Stream:
 
     def rest(self) -> Flow[tuple[Any, ...]]:
         """What is left on each channel at the end of the stream, and what waited behind it."""
-        out: list[Any] = []
-        for name, held in self._held.items():
-            held.end()
-            if held.text:
-                text = yield from self._pass_on(name, held, len(held.text))
-                out.append(self._carried(name, text) if name in self._last else held.shaped(name, text))
-        return (*out, *self._released())
+        return (yield from self._flushed(self._order.first()))
 
     def whole(self) -> Flow[None]:
         """Judge the reply as it was delivered; what can no longer be redacted is refused.
 
-        The reply is the stream's own channel; where nothing came on it, the one that began first.
+        The reply is the stream's own channel, or the words of its objects; where nothing came on them, the channel that
+        began first.
         """
-        known = self._held.get(self._channel, self._held.get(self._main))
-        held = next(iter(self._held.values()), None) if known is None else known
+        said = [self._channel] if self._channel in self._held else self._mains
+        said = said if said else list(self._held)[:1]
+        text = "\n".join(["".join(self._held[name].passed) for name in said])
         final = not self._calls if self._final is None else self._final
-        decision = yield from self._account.whole("" if held is None else "".join(held.passed), final)
+        decision = yield from self._account.whole(text, final)
         if not decision.proceeds:
             raise self._desk.refusal(decision)
+
+    def _flushed(self, names: Iterable[str]) -> Flow[tuple[Any, ...]]:
+        """What is left on these channels, on which nothing more comes, and what waited behind it."""
+        out: list[Any] = []
+        for name in names:
+            held = self._held[name]
+            held.end()
+            if held.text:
+                text = yield from self._pass_on(name, held, len(held.text))
+                left = self._carried(name, text) if name in self._last else held.shaped(name, text)
+                out += self._order.put(left, (name,))
+        return (*out, *self._order.settle())
 
     def _take_object(self, item: Any) -> Flow[tuple[Any, ...]]:
         """Take an object of an SDK: its words go through their channels, and it goes on with what came out of them."""
@@ -184,41 +192,62 @@ class Stream:
         self._calls = self._calls or not words.final
         self._account.heard(content)
         patches = yield from self._clean(content, {path for path, _ in words.places})
-        spoke = False
-        for path, channel in words.places:
+        ended, repeats = ended_by(content), is_whole(content)
+        named = [(path, channel, *self._named(channel, content, path)) for path, channel in words.places]
+        spoke = [name for path, _, name, _ in named if at(content, path)] if not repeats else []
+        before = yield from self._ended(ended, spoke)
+        known = len(self._held)
+        for path, channel, name, block in named:
             given = at(content, path)
-            name = self._named(channel, content, path)
-            self._main = name if channel == TEXT and not self._main else self._main
-            held = self._held.setdefault(name, Held(str))
-            passed = yield from self._flow(name, held, given)
-            self._last[name] = (item, path)
-            spoke = spoke or bool(given)
+            if repeats:
+                passed = yield from self._again(name, given)
+            else:
+                passed = yield from self._piece(name, block, channel, given, name in spoke and _is_over(block, ended))
+                self._last[name] = (item, path)
             if passed != given:
                 patches.append(Patch(path, "" if passed is None else passed))
         if isinstance(content, dict) and isinstance(content.get(SNAPSHOT), str):
-            own = self._held.get(self._main)
+            own = self._held.get(self._mains[0]) if self._mains else None
             patches.append(Patch((SNAPSHOT,), "" if own is None else "".join(own.passed)))
         made = restored(seen.handed, content, apply(content, patches))
-        if not spoke and any(held.text for held in self._held.values()):
-            self._waiting.append(made)
-            return ()
-        behind = self._released() if not any(held.text for held in self._held.values()) else ()
-        return (made, *behind)
+        return (*before, *self._order.put(made, spoke, list(self._held)[known:]))
 
-    def _named(self, channel: str, content: Any, path: Path) -> str:
-        """The channel of a text in an object: each field has its own, and of several calls, choices or blocks each.
+    def _piece(self, name: str, block: Block, channel: str, given: str, last: bool) -> Flow[str | None]:
+        """Put a piece of an object's words into its channel; gives what comes out of it, all of it with the last."""
+        held = self._held.get(name)
+        if held is None:
+            held = self._held[name] = Held(str)
+            self._blocks[name] = block
+            self._mains += [name] if channel == TEXT else []
+        return (yield from self._flow(name, held, given, last))
 
-        An object's own `index` may just count objects. It is that of a block only where the object says so.
-        """
+    def _ended(self, blocks: list[Block], spoke: list[str]) -> Flow[tuple[Any, ...]]:
+        """What is left of blocks that end, but for the channels on which more comes with their end."""
+        known = [name for name in self._order.first() if name in self._blocks and name not in spoke]
+        return (yield from self._flushed([name for name in known if _is_over(self._blocks[name], blocks)]))
+
+    def _again(self, name: str, given: str) -> Flow[str]:
+        """A whole text: what was passed on of it where it came before, in pieces or as a whole; otherwise it is judged
+        by itself."""
+        for held in self._held.values():
+            if held.is_all(given):
+                return "".join(held.passed)
+        if given and given not in self._wholes:
+            self._wholes[given] = yield from self._judged(name, given, "")
+        return self._wholes.get(given, given)
+
+    def _named(self, channel: str, content: Any, path: Path) -> tuple[str, Block]:
+        """The channel of a text in an object, and its block: each field has its own channel, and of several calls,
+        choices or blocks each."""
         names: list[str] = [self._channel if channel == TEXT else channel]
+        block: Block = ()
         for depth, step in enumerate(path):
-            if isinstance(content, dict):
-                own = depth or BLOCKS in str(content.get("type"))
-                numbers = [content.get(name) for name in (("index", *NUMBERS) if own else NUMBERS)]
-                names += [str(number) for number in numbers if type(number) is int]
+            numbers = numbers_of(content, not depth)
+            names += [str(number) for number in numbers]
+            block += numbers
             names += [step] if isinstance(step, str) else []
             content = content[step]
-        return ".".join(names)
+        return ".".join(names), block
 
     def _clean(self, content: Any, words: set[Path]) -> Flow[list[Patch]]:
         """What has to be hidden in an object beside its words. They are not held back: a secret that comes in pieces is
@@ -257,10 +286,6 @@ class Stream:
         gone += [Patch(place, None) for place in fields_of(seen.content, ENDS)]
         return restored(seen.handed, seen.content, apply(seen.content, [*gone, Patch(path, text)]))
 
-    def _released(self) -> tuple[Any, ...]:
-        waiting, self._waiting = tuple(self._waiting), []
-        return waiting
-
     def _refuse(self, findings: tuple[Finding, ...]) -> Flow[None]:
         """Judge that an object cannot be passed on, where something stands against it."""
         if findings:
@@ -292,70 +317,35 @@ class Stream:
         held.shape = shape
         return held
 
-    def _flow(self, name: str, held: Held, given: str | bytes) -> Flow[str | None]:
+    def _flow(self, name: str, held: Held, given: str | bytes, last: bool = False) -> Flow[str | None]:
         """Put a text into its channel; gives what comes out of it, judged, or `None` where nothing does yet."""
         held.add(given)
         count, refused = held.ready(self._keepers) if self._keepers.any else (len(held.text), None)
-        if refused is not None or self._desk.ended is not None:
+        if refused is not None or last or self._desk.ended is not None:
             count = len(held.text)
         if not count and (given or self._keepers.any):
             return None
         return (yield from self._pass_on(name, held, count, refused))
 
     def _pass_on(self, name: str, held: Held, count: int, refused: Any = None) -> Flow[str]:
-        desk = self._desk
         text, before = held.take(count, self._keepers.context)
+        passed = yield from self._judged(name, text, before, refused)
+        held.passed.append(passed)
+        self._desk.partial.offer(passed)
+        return passed
+
+    def _judged(self, name: str, text: str, before: str, refused: Any = None) -> Flow[str]:
+        """A text of a channel as it may be passed on; raises `Refused` where it may not."""
+        desk = self._desk
         event: Any = desk.event(ModelChunk, call=self._first, text=text, channel=name, index=self._index, before=before)
         self._first = self._first if self._first else event.id
         self._index += 1
         decision = yield from judge(desk, desk.moment(event, refused=() if refused is None else (refused,)))
         if not decision.proceeds:
             raise desk.refusal(decision)
-        passed = str(decision.patched(text))
-        held.passed.append(passed)
-        desk.partial.offer(passed)
-        return passed
+        return str(decision.patched(text))
 
 
-@contextmanager
-def _closing(source: Iterable[Item]) -> Iterator[Iterator[Item]]:
-    """A source's items; whatever ends the stream, the source is closed, and what ended it is what is raised."""
-    items = iter(source)
-    try:
-        yield items
-    except BaseException:
-        with suppress(Exception):
-            _close(items, source)
-        raise
-    _close(items, source)
-
-
-def _close(*ends: Any) -> None:
-    for end in {id(end): end for end in ends}.values():
-        close = getattr(end, "close", None)
-        if close is not None:
-            close()
-
-
-@asynccontextmanager
-async def _aclosing(source: AsyncIterable[Item], pace: Pace) -> AsyncIterator[AsyncIterator[Item]]:
-    from stanchion.runtime.calling.item_task import in_time
-
-    own = aiter(source)
-    items = in_time(own, partial(_aclose, own, source), pace)
-    ends = (own, source) if items is own else (items,)
-    try:
-        yield items
-    except BaseException:
-        with suppress(Exception):
-            await _aclose(*ends)
-        raise
-    await _aclose(*ends)
-
-
-async def _aclose(*ends: Any) -> None:
-    for end in {id(end): end for end in ends}.values():
-        close = getattr(end, "aclose", getattr(end, "close", None))
-        done = None if close is None else close()
-        if inspect.isawaitable(done):
-            await done
+def _is_over(block: Block, ended: list[Block]) -> bool:
+    """Whether a block ends with one of these."""
+    return any(is_of(block, one) for one in ended)
