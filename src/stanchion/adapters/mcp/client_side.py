@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from mcp.server.connection import allowed_log_levels
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import ServerMessageMetadata
 from mcp_types import INVALID_REQUEST, METHOD_NOT_FOUND
@@ -54,8 +55,18 @@ class ClientSide:
         if self.caller.is_modern and len(self._active) != 1:
             return  # several requests of nobody knows whom share the server: it could be for another of them
         session, related = self._nearest()
+        if method == "notifications/message" and not self._wants(params.get("level")):
+            return
         if session is not None:
             await session.send_notification(open_types.notice(method, params), related)
+
+    def _wants(self, level: Any) -> bool:
+        """Whether a log message of a level is for the client: in the modern era each request says so for itself."""
+        if not self.caller.is_modern:
+            return True
+        context, _ = next(reversed(self._active.values()))
+        meta = (context.params or {}).get("_meta")
+        return level in allowed_log_levels(self.caller.version, meta if isinstance(meta, dict) else None)
 
     def _asking(self) -> Held:
         """The one request that a server's question can belong to."""

@@ -20,6 +20,8 @@ MOST: Final = 1000
 WORDS: Final = frozenset({"description", "title", "examples", "$comment", "default"})
 """The parts of a schema that are there to be read."""
 
+SUSPECT: Final = "they instruct whoever reads them, hide something or ask for secrets"
+
 
 class Definitions:
     """What is known of the definitions of all servers; one for all clients."""
@@ -41,7 +43,8 @@ class Definitions:
         if doubts:
             for name, words in doubts.items():
                 LOG.warning("the definition of `%s` is withheld: %s", name, words)
-            return doubts
+            # What was found is quoted for operators; a model must not read it.
+            return {**dict.fromkeys(told.suspect, SUSPECT), **told.changed}
         if len(self._seen) >= MOST:
             self._seen.clear()
         self._seen[digest] = now + FRESH_S

@@ -46,21 +46,29 @@ class Greeted(msgspec.Struct, frozen=True):
         return self.version in MODERN_PROTOCOL_VERSIONS
 
 
-async def greet(dispatcher: Any, caller: Caller) -> Greeted:
-    """Greet a server in the era of the client, or in the other if it speaks only that; raises `MCPError`."""
-    if not caller.is_modern:
+class OtherEra(Exception):
+    """A server does not know the handshake: it has to be greeted anew, on a connection where none was tried."""
+
+
+async def greet(dispatcher: Any, caller: Caller, modern: bool) -> Greeted:
+    """Greet a server in an era; raises `MCPError`, and `OtherEra` where a handshake was wrong.
+
+    A server of the handshake era answers a question of the modern one with an error, and can be greeted on the same
+    connection. The other way round it cannot: there the first request decides the era of the whole connection.
+    """
+    if modern:
         try:
-            return await _shake_hands(dispatcher, caller)
+            return await _discover(dispatcher, caller, caller.version if caller.is_modern else LATEST_MODERN_VERSION)
         except MCPError as error:
-            if error.code not in NOT_THIS_ERA:
+            if error.code == CONNECTION_CLOSED or not caller.is_modern:
                 raise
-        return await _discover(dispatcher, caller, LATEST_MODERN_VERSION)
+        return await _shake_hands(dispatcher, caller)
     try:
-        return await _discover(dispatcher, caller, caller.version)
+        return await _shake_hands(dispatcher, caller)
     except MCPError as error:
-        if error.code == CONNECTION_CLOSED:
-            raise
-    return await _shake_hands(dispatcher, caller)
+        if error.code in NOT_THIS_ERA:
+            raise OtherEra from None
+        raise
 
 
 async def _shake_hands(dispatcher: Any, caller: Caller) -> Greeted:

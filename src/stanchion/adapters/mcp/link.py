@@ -15,7 +15,7 @@ from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 from mcp_types import CONNECTION_CLOSED, INTERNAL_ERROR, REQUEST_TIMEOUT
 
 from stanchion.adapters.mcp.caller import Caller
-from stanchion.adapters.mcp.greeting import Greeted, greet
+from stanchion.adapters.mcp.greeting import Greeted, OtherEra, greet
 from stanchion.adapters.mcp.stamping import Stamp
 from stanchion.adapters.mcp.upstream import Upstream
 
@@ -81,7 +81,7 @@ class Link:
                 raise Unreachable(self.name, self._why)
             again = bool(self.greeted.version)
             try:
-                await tasks.start(self._kept)
+                await self._begin(tasks)
             except Exception as error:  # noqa: BLE001 - a server may be out of reach in any way
                 self._failures += 1
                 self._again_at = monotonic() + min(REST_S * 2 ** (self._failures - 1), MOST_REST_S)
@@ -91,6 +91,14 @@ class Link:
             self._failures = 0
         if again:
             await self._restore()
+
+    async def _begin(self, tasks: anyio.abc.TaskGroup) -> None:
+        """Connect in the era of the client, or in the other one if the server only knows that."""
+        modern = self.greeted.is_modern if self.greeted.version else self.caller.is_modern
+        try:
+            await tasks.start(self._kept, modern)
+        except OtherEra:
+            await tasks.start(self._kept, True)
 
     async def request(
         self, tasks: anyio.abc.TaskGroup, method: str, params: dict[str, Any], on_progress: ProgressFnT | None = None
@@ -143,7 +151,7 @@ class Link:
             except MCPError as error:
                 LOG.warning("`%s` was not set again on the server `%s`: %s", method, self.name, error.code)
 
-    async def _kept(self, *, task_status: anyio.abc.TaskStatus[None]) -> None:
+    async def _kept(self, modern: bool, *, task_status: anyio.abc.TaskStatus[None]) -> None:
         """Hold the connection until it ends; nothing that goes wrong with it reaches other clients."""
         is_open = False
         self._close = close = anyio.Event()
@@ -176,7 +184,7 @@ class Link:
                 with send, receive:
                     await own.start(run)
                     with anyio.fail_after(OPEN_S):
-                        self.greeted = await greet(dispatcher, self.caller)
+                        self.greeted = await greet(dispatcher, self.caller, modern)
                     self.stamp = Stamp(self.caller, self.greeted, self.upstream.own_headers)
                     self._dispatcher, is_open, self.is_listed = dispatcher, True, False
                     own.start_soon(pass_on)
@@ -184,9 +192,9 @@ class Link:
                     await close.wait()
                     self._dispatcher = None
                     own.cancel_scope.cancel()
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - other clients must not notice
             if not is_open:
-                raise
+                raise _first(error) from None
             LOG.warning("the connection to the server `%s` ended: %s", self.name, why(error))
         finally:
             self._dispatcher = None
@@ -207,10 +215,16 @@ async def _nothing(context: Any, method: str, params: Mapping[str, Any] | None) 
     """Notifications are taken in the order in which they come."""
 
 
-def why(error: BaseException) -> str:
-    """What went wrong with a connection, in words that carry nothing of its headers."""
-    while isinstance(error, BaseExceptionGroup) and error.exceptions:
+def _first(error: Exception) -> Exception:
+    """The error itself where others stand around it."""
+    while isinstance(error, ExceptionGroup) and error.exceptions:
         error = error.exceptions[0]
+    return error
+
+
+def why(error: Exception) -> str:
+    """What went wrong with a connection, in words that carry nothing of its headers."""
+    error = _first(error)
     if isinstance(error, FileNotFoundError):
         return f"there is no command `{error.filename}`" if error.filename else "its command is not there"
     if isinstance(error, TimeoutError):

@@ -18,11 +18,13 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from stanchion.adapters.mcp import connection, requests
 from stanchion.adapters.mcp.caller import Caller, from_envelope, from_handshake
 from stanchion.adapters.mcp.definitions import Definitions
+from stanchion.adapters.mcp.judging import OWN_FAILURE
+from stanchion.adapters.mcp.link import LOG, Unreachable
 from stanchion.adapters.mcp.listing import LISTS, listed
 from stanchion.adapters.mcp.names import Names
 from stanchion.adapters.mcp.relay import Relay, Setup
 from stanchion.adapters.mcp.upstream import BadUpstream, Upstream
-from stanchion.adapters.mcp.words import REFUSED
+from stanchion.adapters.mcp.words import CALL, REFUSED, failed, said_no
 
 PASSED: Final = ("authorization",)
 """The headers of a client that go on to its servers."""
@@ -116,8 +118,18 @@ class Proxy:
 
     def _handler(self, handle: Handle) -> Callable[[Any, Any], Awaitable[dict[str, Any]]]:
         async def handled(context: Any, params: Any) -> dict[str, Any]:
-            relay = await self._relay(context)
-            result = await handle(relay, context)
+            try:
+                relay = await self._relay(context)
+                result = await handle(relay, context)
+            except Unreachable as error:
+                if context.method != CALL:
+                    raise
+                return _shaped(context, failed(error.message))
+            except MCPError:
+                raise
+            except Exception as error:  # noqa: BLE001 - a mistake of ours refuses, and its words stay here
+                LOG.error("`%s` failed with `%s`", context.method, type(error).__name__)
+                return _shaped(context, said_no(context.method, OWN_FAILURE))
             if context.method == "tools/list":
                 for link in relay.links.values():
                     self._schemas.update(link.schemas)

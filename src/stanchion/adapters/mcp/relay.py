@@ -81,6 +81,9 @@ class Relay:
                     reaching.start_soon(reach, link)
             if len(lost) == len(self.links):
                 raise lost[0]
+            for link in self.links.values():
+                if link.greeted.is_modern and not self.client.caller.is_modern:
+                    await self.subscriptions.stand(link)
             self._is_open = True
 
     def capabilities(self) -> dict[str, Any]:

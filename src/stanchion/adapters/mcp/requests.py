@@ -101,7 +101,9 @@ async def set_level(relay: Relay, context: Any) -> dict[str, Any]:
     """`logging/setLevel`: for every server that logs."""
     params = passed_on(context.params)
     for link in relay.links.values():
-        if "logging" in link.greeted.capabilities and not link.greeted.is_modern:
+        if link.greeted.is_modern:
+            link.stamp.level = str(params.get("level"))
+        elif "logging" in link.greeted.capabilities:
             link.levels["level"] = (context.method, params)
             await link.request(relay.tasks, context.method, params)
     return {}

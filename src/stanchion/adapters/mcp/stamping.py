@@ -15,7 +15,7 @@ from mcp.shared.inbound import (
     mcp_param_headers,
     x_mcp_header_map,
 )
-from mcp_types import CLIENT_CAPABILITIES_META_KEY, CLIENT_INFO_META_KEY, PROTOCOL_VERSION_META_KEY
+from mcp_types import CLIENT_CAPABILITIES_META_KEY, CLIENT_INFO_META_KEY, LOG_LEVEL_META_KEY, PROTOCOL_VERSION_META_KEY
 
 from stanchion.adapters.mcp.caller import Caller
 from stanchion.adapters.mcp.greeting import Greeted
@@ -27,6 +27,8 @@ class Stamp:
     def __init__(self, caller: Caller, greeted: Greeted, own_headers: frozenset[str]) -> None:
         self._caller, self._greeted, self._own = caller, greeted, own_headers
         self._passed: dict[str, str] = {}
+        self.level = ""
+        """From which level on a client wants log messages, where it says so once and the server wants it each time."""
         self._maps: dict[str, dict[tuple[str, ...], str]] = {}
 
     def learn(self, tools: Iterable[Mapping[str, Any]]) -> None:
@@ -55,6 +57,7 @@ class Stamp:
         if not self._greeted.is_modern:
             return params, headers
         meta = {
+            **({LOG_LEVEL_META_KEY: self.level} if self.level else {}),
             **params.get("_meta", {}),
             PROTOCOL_VERSION_META_KEY: self._greeted.version,
             CLIENT_INFO_META_KEY: self._caller.info or {"name": "stanchion", "version": "0"},
