@@ -12,7 +12,7 @@ import anyio.abc
 from mcp.shared.dispatcher import CallOptions, ProgressFnT
 from mcp.shared.exceptions import MCPError
 from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
-from mcp_types import CONNECTION_CLOSED, INTERNAL_ERROR, REQUEST_TIMEOUT
+from mcp_types import CONNECTION_CLOSED, INTERNAL_ERROR, INVALID_REQUEST, REQUEST_TIMEOUT
 
 from stanchion.adapters.mcp.caller import Caller
 from stanchion.adapters.mcp.greeting import Greeted, OtherEra, greet
@@ -21,6 +21,7 @@ from stanchion.adapters.mcp.upstream import Upstream
 
 OPEN_S: Final = 60.0
 """How long a server may take until it has said what it can do."""
+PING_S: Final = 10.0
 REST_S: Final = 1.0
 """After a server could not be reached, so long nobody tries again; twice as long each time."""
 MOST_REST_S: Final = 30.0
@@ -42,6 +43,13 @@ class Unreachable(MCPError):
 
     def __init__(self, name: str, why: str) -> None:
         super().__init__(INTERNAL_ERROR, f"the server `{name}` cannot be reached: {why}; try again later")
+
+
+class Forgotten(Unreachable):
+    """A server has forgotten the connection: what it was asked last has not happened."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, "it has forgotten who is there")
 
 
 class Link:
@@ -104,6 +112,14 @@ class Link:
         self, tasks: anyio.abc.TaskGroup, method: str, params: dict[str, Any], on_progress: ProgressFnT | None = None
     ) -> dict[str, Any]:
         """Ask the server, and give its raw result; raises `MCPError`."""
+        try:
+            return await self._request(tasks, method, params, on_progress)
+        except Forgotten:
+            return await self._request(tasks, method, params, on_progress)
+
+    async def _request(
+        self, tasks: anyio.abc.TaskGroup, method: str, params: dict[str, Any], on_progress: ProgressFnT | None
+    ) -> dict[str, Any]:
         await self.open(tasks)
         dispatcher = self._dispatcher
         if dispatcher is None:
@@ -121,9 +137,21 @@ class Link:
                 raise MCPError(
                     REQUEST_TIMEOUT, f"the server `{self.name}` has not answered within {self._timeout_s:g} seconds"
                 ) from None
-            if error.message == "Session terminated":
-                self.close()
-            raise
+            if error.code != INVALID_REQUEST or not await self._is_forgotten(dispatcher):
+                raise
+        if self._dispatcher is dispatcher:
+            self.close()
+        raise Forgotten(self.name)
+
+    async def _is_forgotten(self, dispatcher: JSONRPCDispatcher[Any]) -> bool:
+        """Whether the server knows nothing of this connection any more, and so has not done what it was asked."""
+        if self.greeted.is_modern:
+            return False
+        try:
+            await dispatcher.send_raw_request("ping", None, {"timeout": PING_S, "headers": self.stamp.headers()})
+        except MCPError as error:
+            return error.code == INVALID_REQUEST
+        return False
 
     async def listen(self, tasks: anyio.abc.TaskGroup, name: str, wanted: dict[str, Any]) -> None:
         """Have a server of the modern era tell of changes under a name, until this is cancelled; raises `MCPError`."""
@@ -140,6 +168,7 @@ class Link:
 
     def close(self) -> None:
         """End the connection."""
+        self._dispatcher = None
         self._close.set()
 
     async def _restore(self) -> None:
@@ -153,11 +182,11 @@ class Link:
 
     async def _kept(self, modern: bool, *, task_status: anyio.abc.TaskStatus[None]) -> None:
         """Hold the connection until it ends; nothing that goes wrong with it reaches other clients."""
-        is_open = False
+        is_open, dispatcher = False, None
         self._close = close = anyio.Event()
         try:
             async with self.upstream.connect(self.caller.headers) as (read, write), anyio.create_task_group() as own:
-                dispatcher: JSONRPCDispatcher[Any] = JSONRPCDispatcher(read, write)
+                dispatcher = JSONRPCDispatcher[Any](read, write)
                 send, receive = anyio.create_memory_object_stream[tuple[str, dict[str, Any]]](WAITING)
 
                 async def run(*, task_status: anyio.abc.TaskStatus[None]) -> None:
@@ -190,13 +219,18 @@ class Link:
                     own.start_soon(pass_on)
                     task_status.started()
                     await close.wait()
-                    self._dispatcher = None
+                    self._lost(dispatcher)
                     own.cancel_scope.cancel()
         except Exception as error:  # noqa: BLE001 - other clients must not notice
             if not is_open:
                 raise _first(error) from None
             LOG.warning("the connection to the server `%s` ended: %s", self.name, why(error))
         finally:
+            self._lost(dispatcher)
+
+    def _lost(self, dispatcher: JSONRPCDispatcher[Any] | None) -> None:
+        """A connection is over; another may have taken its place already."""
+        if self._dispatcher is dispatcher:
             self._dispatcher = None
 
     async def _on_request(self, context: Any, method: str, params: Mapping[str, Any] | None) -> dict[str, Any]:
