@@ -65,6 +65,7 @@ class Proxy:
         self._setup = Setup(shield, tuple(upstreams), Names(names), Definitions(shield), agent, task, timeout_s)
         self._passed = tuple(name.lower() for name in passed)
         self._schemas: dict[str, Any] = {}
+        self._call = self._handler(requests.call_tool)
         self.server = self._server()
 
     def _server(self) -> Server[_Relays]:
@@ -76,7 +77,8 @@ class Proxy:
         server.add_request_handler("subscriptions/listen", SubscriptionsListenRequestParams, self._listen)
         server.add_request_handler("server/discover", RequestParams, self._discover)
         server.add_notification_handler("notifications/roots/list_changed", NotificationParams, self._roots_changed)
-        server.middleware.append(self._greet)
+        # The library's own span round each message is left out: Stanchion has spans of its own, and each costs time.
+        server.middleware[:] = [self._around]
         return server
 
     @asynccontextmanager
@@ -89,10 +91,26 @@ class Proxy:
                 await relays.close()
                 tasks.cancel_scope.cancel()
 
+    async def _around(self, context: Any, call_next: Any) -> Any:
+        """Every message. The library checks the shapes of most; calls, which are many, go straight to their server
+        where both sides speak the same version: what is wrong with their shape, the server and the client see."""
+        if context.method == "initialize":
+            return await self._greet(context, call_next)
+        if context.method == CALL and _is_call(context.params) and await self._speak_alike(context):
+            return await self._call(context, None)
+        return await call_next(context)
+
+    async def _speak_alike(self, context: Any) -> bool:
+        """Whether the server of a call speaks the client's version; not where that cannot be told."""
+        try:
+            relay = await self._relay(context)
+            link, _ = relay.by_name(context.params["name"])
+        except MCPError:
+            return False
+        return link.greeted.version == str(context.protocol_version)
+
     async def _greet(self, context: Any, call_next: Any) -> Any:
         """The handshake: the client gets a relay, and is told what its servers can do."""
-        if context.method != "initialize":
-            return await call_next(context)
         caller = from_handshake(context.params or {}, self._headers(context))
         relay = Relay(self._setup, caller, context.lifespan_context.tasks)
         try:
@@ -189,6 +207,10 @@ class _Relays:
         for relay in self._relays.values():
             await relay.close()
         self._relays.clear()
+
+
+def _is_call(params: Any) -> bool:
+    return isinstance(params, Mapping) and isinstance(params.get("arguments", {}), Mapping | None)
 
 
 def _shaped(context: Any, result: dict[str, Any]) -> dict[str, Any]:

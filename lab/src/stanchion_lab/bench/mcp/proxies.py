@@ -100,9 +100,7 @@ async def _call(client: Any, number: int) -> None:
 
 def _rows(costs: dict[str, Cost], at_once: dict[str, list[float]]) -> list[Row]:
     base = costs[PASSING].p50_us
-    rows = [
-        Row(name, cost, None if name == PASSING else round(cost.p50_us / base, 2)) for name, cost in costs.items()
-    ]
+    rows = [Row(name, cost, None if name == PASSING else round(cost.p50_us / base, 2)) for name, cost in costs.items()]
     median = {name: sorted(each)[len(each) // 2] for name, each in at_once.items()}
     rows += [
         Row(
