@@ -50,15 +50,15 @@ class Person:
     async def roots(self, context: Any) -> types.ListRootsResult:
         """Name a folder."""
         self.heard.append("roots")
-        return types.ListRootsResult(roots=[types.Root(uri="file:///tmp", name="tmp")])
+        return types.ListRootsResult(roots=[types.Root.model_validate({"uri": "file:///tmp", "name": "tmp"})])
 
     async def log(self, params: Any) -> None:
         """Hear a log message."""
         self.heard.append("log")
 
-    async def progress(self, *report: Any) -> None:
+    async def progress(self, progress: float, total: float | None, message: str | None) -> None:
         """Hear of progress."""
-        self.heard.append(("progress", report))
+        self.heard.append(("progress", (progress, total, message)))
 
 
 def differences(plain: Sequence[str], behind: Sequence[str]) -> tuple[int, list[str]]:

@@ -94,10 +94,10 @@ class Tools:
         return Upstream(self.name, connect)
 
 
-async def _no_handshake(context: Any, call_next: Any) -> Any:
-    if context.method == "initialize":
+async def _no_handshake(ctx: Any, call_next: Any) -> Any:
+    if ctx.method == "initialize":
         raise MCPError(types.UNSUPPORTED_PROTOCOL_VERSION, "only modern", {"supported": ["2026-07-28"]})
-    return await call_next(context)
+    return await call_next(ctx)
 
 
 @asynccontextmanager

@@ -67,7 +67,7 @@ class User:
         )
 
     async def roots(self, context: Any) -> types.ListRootsResult:
-        return types.ListRootsResult(roots=[types.Root(uri="file:///home/ann")])
+        return types.ListRootsResult(roots=[types.Root.model_validate({"uri": "file:///home/ann"})])
 
     def answers(self) -> dict[str, Any]:
         """What a client is made with."""
@@ -139,7 +139,9 @@ def test_a_held_call_goes_on_only_with_the_request_that_began_it() -> None:
         async with client_of(shield_for(BARE), tools.upstream("old"), era="auto", **user.answers()) as client:
             first = await client.session.call_tool("ask", {"n": 1}, allow_input_required=True)
             assert isinstance(first, types.InputRequiredResult)
-            answers = {key: types.ElicitResult(action="decline") for key in first.input_requests or {}}
+            answers: types.InputResponses = {
+                key: types.ElicitResult(action="decline") for key in first.input_requests or {}
+            }
             with pytest.raises(MCPError, match="not there any more"):
                 await client.session.call_tool(
                     "ask", {"n": 2}, input_responses=answers, request_state=first.request_state

@@ -42,8 +42,8 @@ def test_progress_is_passed_on_without_secrets(era: str, server: str) -> None:
     told: list[Any] = []
 
     async def played() -> None:
-        async def heard(*report: Any) -> None:
-            told.append(report)
+        async def heard(progress: float, total: float | None, message: str | None) -> None:
+            told.append((progress, total, message))
 
         async with client_of(shield_for(BARE), Tools(work=works).upstream(server), era=era) as client:
             await client.call_tool("work", {}, progress_callback=heard)

@@ -78,9 +78,14 @@ class Link:
         """The name of the server."""
         return self.upstream.name
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the server is there."""
+        return self._dispatcher is not None
+
     async def open(self, tasks: anyio.abc.TaskGroup) -> None:
         """Be connected; raises `Unreachable`. Who calls this while it is being opened waits for that."""
-        if self._dispatcher is not None:
+        if self.is_open:
             return
         async with self._opening:
             if self._dispatcher is not None:

@@ -91,14 +91,14 @@ class Proxy:
                 await relays.close()
                 tasks.cancel_scope.cancel()
 
-    async def _around(self, context: Any, call_next: Any) -> Any:
+    async def _around(self, ctx: Any, call_next: Any) -> Any:
         """Every message. The library checks the shapes of most; calls, which are many, go straight to their server
         where both sides speak the same version: what is wrong with their shape, the server and the client see."""
-        if context.method == "initialize":
-            return await self._greet(context, call_next)
-        if context.method == CALL and _is_call(context.params) and await self._speak_alike(context):
-            return await self._call(context, None)
-        return await call_next(context)
+        if ctx.method == "initialize":
+            return await self._greet(ctx, call_next)
+        if ctx.method == CALL and _is_call(ctx.params) and await self._speak_alike(ctx):
+            return await self._call(ctx, None)
+        return await call_next(ctx)
 
     async def _speak_alike(self, context: Any) -> bool:
         """Whether the server of a call speaks the client's version; not where that cannot be told."""
@@ -166,6 +166,7 @@ class Proxy:
 
     async def _relay(self, context: Any) -> Relay:
         headers = self._headers(context)
+        relay: Relay | None
         if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
             caller = from_envelope(context.params, context.protocol_version, headers)
             relay = await context.lifespan_context.of(caller)
