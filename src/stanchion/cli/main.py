@@ -42,6 +42,7 @@ COMMANDS: Final = {
     "tickets": "list what waits for a person, and approve or deny it",
     "retention": "set which old records may be removed from the trail",
     "secrets": "allow a value that was mistaken for a secret, and list known kinds",
+    "mcp": "stand between an MCP client and its servers",
     "broker": "judge for agents that run as other users, out of their reach",
     "notify": "test the destinations of notices, list pending notices, and send them",
     "policy": "show a policy in effect, compare two, list the shipped ones",

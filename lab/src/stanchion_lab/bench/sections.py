@@ -189,6 +189,7 @@ MAKERS: Final[dict[str, Callable[[Effort], Section]]] = {
     "hot counters through leases": _of("leases", "leases"),
     "thousands of tasks at once": _of("crowds", "crowds"),
     "an inbox that fills": _of("inbox", "inbox"),
+    "the mcp proxy": _of("mcp.proxies", "proxies"),
     "import and start": _of("start", "starts"),
 }
 """What makes each section, by its title."""

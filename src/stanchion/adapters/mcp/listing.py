@@ -1,0 +1,96 @@
+"""Lists of what servers have, as a client may see them."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from mcp.shared.exceptions import MCPError
+from mcp_types import METHOD_NOT_FOUND
+
+from stanchion.adapters.mcp.caller import passed_on
+from stanchion.adapters.mcp.definitions import withheld
+from stanchion.adapters.mcp.link import Link, Unreachable
+from stanchion.adapters.mcp.relay import Relay
+
+PAGES: Final = 100
+"""How many pages of one list are read."""
+LISTS: Final = {
+    "tools/list": ("tools", "tools"),
+    "resources/list": ("resources", "resources"),
+    "resources/templates/list": ("resourceTemplates", "resources"),
+    "prompts/list": ("prompts", "prompts"),
+}
+"""What each list is called in a result, and the capability of a server that has it."""
+
+
+async def listed(relay: Relay, context: Any) -> dict[str, Any]:
+    """A list: of the one server page by page, of several all at once."""
+    params = passed_on(context.params)
+    part, capability = LISTS[context.method]
+    if relay.names.is_alone:
+        (link,) = relay.links.values()
+        came = await link.request(relay.tasks, context.method, params)
+        return {**came, part: await _shown(relay, link, context.method, _items(came, part))}
+    together: list[dict[str, Any]] = []
+    for link in relay.links.values():
+        try:
+            await link.open(relay.tasks)
+            if capability in link.greeted.capabilities:
+                items = await _all(relay, link, context.method)
+                together += await _shown(relay, link, context.method, items)
+        except Unreachable:
+            continue
+        except MCPError as error:
+            if error.code != METHOD_NOT_FOUND:
+                raise
+    return {part: together}
+
+
+async def known(relay: Relay, link: Link) -> None:
+    """See to it that the definitions of a server's tools were taken in before one of them is called."""
+    await link.open(relay.tasks)
+    if link.is_listed or "tools" not in link.greeted.capabilities:
+        return
+    async with link.listing:
+        if not link.is_listed:
+            await _shown(relay, link, "tools/list", await _all(relay, link, "tools/list"))
+            link.is_listed = True
+
+
+async def _all(relay: Relay, link: Link, method: str) -> list[dict[str, Any]]:
+    items: list[dict[str, Any]] = []
+    params: dict[str, Any] = {}
+    for _ in range(PAGES):
+        came = await link.request(relay.tasks, method, params)
+        items += _items(came, LISTS[method][0])
+        cursor = came.get("nextCursor")
+        if not isinstance(cursor, str):
+            break
+        params = {"cursor": cursor}
+    return items
+
+
+async def _shown(relay: Relay, link: Link, method: str, items: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    if method == "tools/list":
+        link.stamp.learn(items)
+        named = [{**each, "name": relay.names.shown(link.name, str(each.get("name")))} for each in items]
+        doubts = await relay.setup.definitions.taken_in(named)
+        shown = [withheld(each, doubts[each["name"]]) if each["name"] in doubts else each for each in named]
+        link.schemas.update({each["name"]: each.get("inputSchema") for each in named})
+        return shown
+    if not items:
+        return items
+    read: list[dict[str, Any]] = await relay.judged.read(method, items)
+    return [_renamed(relay, link, method, each) for each in read]
+
+
+def _renamed(relay: Relay, link: Link, method: str, item: dict[str, Any]) -> dict[str, Any]:
+    if method == "prompts/list":
+        return {**item, "name": relay.names.shown(link.name, str(item.get("name")))}
+    key = "uriTemplate" if method == "resources/templates/list" else "uri"
+    return {**item, key: relay.names.shown_address(link.name, str(item.get(key)))}
+
+
+def _items(came: dict[str, Any], part: str) -> list[dict[str, Any]]:
+    found = came.get(part)
+    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []

@@ -1,0 +1,147 @@
+"""A relay: everything between one client and its servers. Each client has its own run and its own connections."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, Final
+
+import anyio
+import anyio.abc
+import msgspec
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS, METHOD_NOT_FOUND
+
+from stanchion.adapters.mcp.caller import Caller
+from stanchion.adapters.mcp.client_side import ClientSide
+from stanchion.adapters.mcp.definitions import Definitions
+from stanchion.adapters.mcp.held import HeldCalls
+from stanchion.adapters.mcp.judging import Judging
+from stanchion.adapters.mcp.link import Link, Unreachable
+from stanchion.adapters.mcp.names import Names
+from stanchion.adapters.mcp.notices import Notices
+from stanchion.adapters.mcp.subscriptions import Subscriptions
+from stanchion.adapters.mcp.upstream import Upstream
+from stanchion.adapters.mcp.words import HOST
+
+LOG: Final = logging.getLogger("stanchion.mcp")
+ASKABLE: Final = frozenset({"sampling/createMessage", "elicitation/create", "roots/list"})
+"""What a server may ask of its client."""
+PARTS: Final = ("tools", "resources", "prompts", "logging", "completions")
+"""The capabilities of servers that the proxy passes on."""
+
+
+class Setup(msgspec.Struct, frozen=True):
+    """What all relays of a proxy share."""
+
+    shield: Any
+    upstreams: tuple[Upstream, ...]
+    names: Names
+    definitions: Definitions
+    agent: str
+    task: str
+    timeout_s: float
+
+
+class Relay:
+    """One client and the servers behind it."""
+
+    def __init__(self, setup: Setup, caller: Caller, tasks: anyio.abc.TaskGroup) -> None:
+        self.setup, self.tasks = setup, tasks
+        self.client = ClientSide(caller)
+        self.judged = Judging(HOST.run(setup.shield, setup.agent, setup.task))
+        self.held = HeldCalls()
+        self.subscriptions = Subscriptions(tasks, setup.names)
+        self._notices = Notices(self.client, self.judged, setup.names, self.subscriptions)
+        self.links = {
+            each.name: Link(each, caller, self.asked, self.noticed, setup.timeout_s) for each in setup.upstreams
+        }
+        self._opening = anyio.Lock()
+        self._is_open = False
+
+    @property
+    def names(self) -> Names:
+        """How the servers' names are told apart."""
+        return self.setup.names
+
+    async def open(self) -> None:
+        """Reach the servers; raises `Unreachable` where none of them can be."""
+        async with self._opening:
+            if self._is_open:
+                return
+            lost: list[Unreachable] = []
+
+            async def reach(link: Link) -> None:
+                try:
+                    await link.open(self.tasks)
+                except Unreachable as error:
+                    lost.append(error)
+
+            async with anyio.create_task_group() as reaching:
+                for link in self.links.values():
+                    reaching.start_soon(reach, link)
+            if len(lost) == len(self.links):
+                raise lost[0]
+            for link in self.links.values():
+                if link.greeted.is_modern and not self.client.caller.is_modern:
+                    await self.subscriptions.stand(link)
+            self._is_open = True
+
+    def capabilities(self) -> dict[str, Any]:
+        """What the servers can do together."""
+        together: dict[str, Any] = {}
+        for link in self.links.values():
+            for part in PARTS:
+                if isinstance(said := link.greeted.capabilities.get(part), dict):
+                    together.setdefault(part, {}).update({key: value for key, value in said.items() if value})
+        return together
+
+    async def instructions(self) -> str:
+        """What the servers want a model to be told; nothing of what somebody should look at first."""
+        told = []
+        for link in self.links.values():
+            words = link.greeted.instructions
+            if not words:
+                continue
+            name = f"{link.name}/instructions"
+            doubts = await self.setup.definitions.taken_in(
+                [{"name": name, "description": words, "inputSchema": {"type": "object"}}]
+            )
+            if not doubts:
+                told.append(words if self.names.is_alone else f"{link.name}: {words}")
+        return "\n\n".join(told)
+
+    def by_name(self, name: Any) -> tuple[Link, str]:
+        """Whose tool or prompt this is, and its name there; raises `MCPError`."""
+        meant = self.names.meant(name) if isinstance(name, str) else None
+        if meant is None:
+            raise MCPError(INVALID_PARAMS, "no server here has this name: list the names first")
+        return self.links[meant[0]], meant[1]
+
+    def by_address(self, address: Any) -> tuple[Link, str]:
+        """Whose resource this is, and its address there; raises `MCPError`."""
+        meant = self.names.meant_address(address) if isinstance(address, str) else None
+        if meant is None:
+            raise MCPError(INVALID_PARAMS, "no server here has this address: list the resources first")
+        return self.links[meant[0]], meant[1]
+
+    async def asked(self, link: Link, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """Answer a request of a server: its client does, if it may be asked."""
+        if method not in ASKABLE:
+            raise MCPError(METHOD_NOT_FOUND, "Method not found", method)
+
+        async def carry(args: dict[str, Any]) -> dict[str, Any]:
+            return await self.client.ask(method, args)
+
+        return await self.judged.call(method, method, {k: v for k, v in params.items() if k != "_meta"}, carry)
+
+    async def noticed(self, link: Link, method: str, params: dict[str, Any]) -> None:
+        """Pass a notification of a server on."""
+        await self._notices.pass_on(link, method, params)
+
+    async def close(self) -> None:
+        """End everything of this client."""
+        self.held.close()
+        self.subscriptions.close()
+        for link in self.links.values():
+            link.close()
+        await self.judged.close()

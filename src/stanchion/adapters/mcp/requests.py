@@ -1,0 +1,218 @@
+"""Requests of the client: each goes to the server it is meant for, judged on the way there and back."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+import msgspec
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS
+
+from stanchion.adapters.mcp.caller import passed_on
+from stanchion.adapters.mcp.client_side import REPORTS
+from stanchion.adapters.mcp.held import Held
+from stanchion.adapters.mcp.link import Link
+from stanchion.adapters.mcp.listing import known
+from stanchion.adapters.mcp.relay import Relay
+
+ROUNDS: Final = 10
+"""How often a server may ask the client for more before it gives a result."""
+INPUT: Final = "input_required"
+
+Forward = Callable[[dict[str, Any]], dict[str, Any]]
+"""A request's parameters for its server, made from the arguments that were judged."""
+
+
+async def call_tool(relay: Relay, context: Any) -> dict[str, Any]:
+    """`tools/call`: judged by the tool's own name and arguments."""
+    params = passed_on(context.params)
+    link, name = relay.by_name(params.get("name"))
+    await known(relay, link)
+    given = params.get("arguments")
+
+    def forward(args: dict[str, Any]) -> dict[str, Any]:
+        return {**params, "name": name, **({} if given is None and not args else {"arguments": args})}
+
+    args = {} if given is None else given
+    return await _answered(relay, context, link, "tools/call", params["name"], args, forward)
+
+
+async def read_resource(relay: Relay, context: Any) -> dict[str, Any]:
+    """`resources/read`: judged as a call with the address."""
+    params = passed_on(context.params)
+    link, address = relay.by_address(params.get("uri"))
+    own = {"uri": address}
+
+    def forward(args: dict[str, Any]) -> dict[str, Any]:
+        return {**params, **args}
+
+    return await _answered(relay, context, link, "resources/read", "resources/read", own, forward)
+
+
+async def get_prompt(relay: Relay, context: Any) -> dict[str, Any]:
+    """`prompts/get`: judged as a call with the prompt's name and arguments."""
+    params = passed_on(context.params)
+    link, name = relay.by_name(params.get("name"))
+    given = {"arguments": params["arguments"]} if "arguments" in params else {}
+
+    def forward(args: dict[str, Any]) -> dict[str, Any]:
+        return {**params, **args, "name": name}
+
+    args = {"name": params["name"], **given}
+    return await _answered(relay, context, link, "prompts/get", "prompts/get", args, forward)
+
+
+async def complete(relay: Relay, context: Any) -> dict[str, Any]:
+    """`completion/complete`: what a user has typed so far goes to the server, judged as a call."""
+    params = passed_on(context.params)
+    ref = params.get("ref")
+    if not isinstance(ref, dict):
+        raise MCPError(INVALID_PARAMS, "`ref` says what is to be completed")
+    if ref.get("type") == "ref/prompt":
+        link, name = relay.by_name(ref.get("name"))
+        meant = {**ref, "name": name}
+    else:
+        link, address = relay.by_address(ref.get("uri"))
+        meant = {**ref, "uri": address}
+
+    def forward(args: dict[str, Any]) -> dict[str, Any]:
+        return {**params, **args, "ref": meant}
+
+    args = {key: value for key, value in params.items() if key != "_meta"}
+    return await _answered(relay, context, link, "completion/complete", "completion/complete", args, forward)
+
+
+async def subscribe(relay: Relay, context: Any) -> dict[str, Any]:
+    """`resources/subscribe`, and its opposite."""
+    params = passed_on(context.params)
+    link, address = relay.by_address(params.get("uri"))
+    if context.method == "resources/subscribe":
+        link.levels[f"subscribe {address}"] = ("resources/subscribe", {"uri": address})
+    else:
+        link.levels.pop(f"subscribe {address}", None)
+    if link.greeted.is_modern:
+        await relay.subscriptions.stand(link)
+        return {}
+    return await link.request(relay.tasks, context.method, {**params, "uri": address})
+
+
+async def set_level(relay: Relay, context: Any) -> dict[str, Any]:
+    """`logging/setLevel`: for every server that logs."""
+    params = passed_on(context.params)
+    for link in relay.links.values():
+        if link.greeted.is_modern:
+            link.stamp.level = str(params.get("level"))
+        elif "logging" in link.greeted.capabilities:
+            link.levels["level"] = (context.method, params)
+            await link.request(relay.tasks, context.method, params)
+    return {}
+
+
+async def _answered(
+    relay: Relay, context: Any, link: Link, method: str, tool: str, args: Any, forward: Forward
+) -> dict[str, Any]:
+    """A request from its judgement to its answer."""
+
+    def work() -> Awaitable[dict[str, Any]]:
+        return _carried(relay, context, link, method, tool, args, forward)
+
+    caller = relay.client.caller
+    asks = any(caller.can(one) for one in ("sampling/createMessage", "elicitation/create", "roots/list"))
+    if caller.is_modern and asks and not link.greeted.is_modern:
+        return await _held(relay, context, work)
+    key = relay.client.began(context)
+    try:
+        return await work()
+    finally:
+        relay.client.ended(key)
+
+
+async def _carried(
+    relay: Relay, context: Any, link: Link, method: str, tool: str, args: Any, forward: Forward
+) -> dict[str, Any]:
+    responses = (context.params or {}).get("inputResponses")
+    if responses is not None:
+        responses = await relay.judged.read("inputResponses", responses)
+    report = _progress(relay, context)
+
+    async def carry(given: dict[str, Any]) -> dict[str, Any]:
+        sent = forward(given)
+        if responses is not None:
+            sent = {**sent, "inputResponses": responses}
+        result = await link.request(relay.tasks, method, sent, report)
+        if not relay.client.caller.is_modern:
+            result = await _asked_meanwhile(relay, link, method, sent, result, report)
+        return relay.names.in_result(link.name, result)
+
+    return await relay.judged.call(method, tool, args, carry)
+
+
+async def _asked_meanwhile(
+    relay: Relay, link: Link, method: str, sent: dict[str, Any], result: dict[str, Any], report: Any
+) -> dict[str, Any]:
+    """The result, after the client of the handshake era has answered what the server wants to know first."""
+    for _ in range(ROUNDS):
+        if result.get("resultType") != INPUT:
+            return {key: value for key, value in result.items() if key != "resultType"}
+        answers: dict[str, Any] = {}
+        for key, asked in dict(result.get("inputRequests") or {}).items():
+            answers[key] = await relay.asked(link, asked.get("method", ""), dict(asked.get("params") or {}))
+        state = {"requestState": result["requestState"]} if "requestState" in result else {}
+        result = await link.request(relay.tasks, method, {**sent, "inputResponses": answers, **state}, report)
+    raise MCPError(INVALID_PARAMS, f"the server `{link.name}` has asked {ROUNDS} times and given no result")
+
+
+async def _held(relay: Relay, context: Any, work: Callable[[], Awaitable[dict[str, Any]]]) -> dict[str, Any]:
+    """A request whose server may ask the client in the middle of it."""
+    params = dict(context.params or {})
+    answers, token = params.pop("inputResponses", None), params.pop("requestState", None)
+    params.pop("_meta", None)
+    what = msgspec.json.encode([context.method, params], order="deterministic")
+    held = relay.held.find(token, what) if token is not None else None
+    if token is not None and held is None:
+        raise MCPError(INVALID_PARAMS, "the call that this continues is not there any more: make it again")
+    is_new = held is None
+    if held is None:
+        held = Held(what)
+        relay.tasks.start_soon(held.run, work)
+    elif isinstance(answers, dict):
+        held.answered(answers)
+    key = relay.client.began(context, held)
+    try:
+        result = await held.next()
+    except BaseException:
+        held.give_up()
+        relay.held.drop(held)
+        raise
+    finally:
+        relay.client.ended(key)
+    if held.is_over:
+        relay.held.drop(held)
+    elif is_new:
+        relay.held.keep(held)
+    return result
+
+
+def _progress(relay: Relay, context: Any) -> Any:
+    """What passes a server's reports of progress on, where the client wants them."""
+    if (context.meta or {}).get("progress_token") is None and "progressToken" not in (
+        (context.params or {}).get("_meta") or {}
+    ):
+        return None
+    waiting = 0
+
+    async def report(progress: float, total: float | None, message: str | None) -> None:
+        nonlocal waiting
+        if waiting >= REPORTS:
+            return
+        waiting += 1
+        try:
+            words = None if message is None else await relay.judged.read("notifications/progress", message)
+            await context.session.report_progress(progress, total, words)
+        except MCPError:
+            await context.session.report_progress(progress, total, None)
+        finally:
+            waiting -= 1
+
+    return report

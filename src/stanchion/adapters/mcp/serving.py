@@ -1,0 +1,54 @@
+"""Serving the proxy: on standard streams for one client, or over streamable HTTP for many."""
+
+from __future__ import annotations
+
+import signal
+from typing import Any, Final
+
+import anyio
+
+from stanchion.adapters.mcp.proxy import Proxy
+
+PATH: Final = "/mcp"
+
+
+def serve_streams(proxy: Proxy) -> None:
+    """Serve the one client at standard input and output, until it is gone or a signal comes."""
+    anyio.run(_streams, proxy)
+
+
+async def _streams(proxy: Proxy) -> None:
+    from mcp.server.stdio import stdio_server
+
+    async def serve() -> None:
+        async with stdio_server() as (read, write):
+            await proxy.server.run(read, write, proxy.server.create_initialization_options())
+        tasks.cancel_scope.cancel()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(serve)
+        with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+            async for _ in signals:
+                tasks.cancel_scope.cancel()
+                return
+
+
+def serve_http(proxy: Proxy, host: str, port: int, *, ready: Any = None) -> None:
+    """Serve clients over HTTP until a signal comes; `ready` is called with the address when they can come."""
+    import uvicorn
+
+    app = proxy.server.streamable_http_app(streamable_http_path=PATH, host=host)
+    # No log of requests: their headers and addresses are nobody's business.
+    config = uvicorn.Config(app, host=host, port=port, log_level="warning", access_log=False, lifespan="on")
+    server = uvicorn.Server(config)
+
+    async def serve() -> None:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(server.serve)
+            while not server.started and not server.should_exit:
+                await anyio.sleep(0.01)
+            if ready is not None and server.started:
+                bound = server.servers[0].sockets[0].getsockname()
+                ready(f"http://{host}:{bound[1]}{PATH}")
+
+    anyio.run(serve)

@@ -1,0 +1,97 @@
+"""Upstreams: the servers behind the proxy, and how each of them is reached."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any, Final
+
+import msgspec
+
+from stanchion.kernel.regex import regex
+
+Streams = tuple[Any, Any]
+"""What is read from a server, and what is written to it."""
+
+Connect = Callable[[Mapping[str, str]], AbstractAsyncContextManager[Streams]]
+"""Opens a connection; given the headers of the client that it is for."""
+
+CONNECT_S: Final = 30.0
+"""How long a server may take to let a connection be opened."""
+READ_S: Final = 300.0
+"""How long a server may be silent on a stream that it holds open."""
+
+_NAME: Final = regex(r"[A-Za-z][A-Za-z0-9-]{0,31}")
+
+
+class BadUpstream(ValueError):
+    """A server is described in a way that cannot work."""
+
+
+class Upstream(msgspec.Struct, frozen=True):
+    """One server: the name people know it by, and what opens a connection to it."""
+
+    name: str
+    connect: Connect
+    own_headers: frozenset[str] = frozenset()
+    """The headers that were set for it: a client's of the same names do not go on to it."""
+
+    def __post_init__(self) -> None:
+        if _NAME.fullmatch(self.name) is None:
+            raise BadUpstream(
+                f"a server has the name `{self.name}`: give it one of at most 32 letters, digits and dashes"
+            )
+
+
+def command(name: str, words: list[str], env: Mapping[str, str] | None = None) -> Upstream:
+    """A server that is started as a process, once for each client, and spoken to on its standard streams."""
+    if not words:
+        raise BadUpstream(f"there is no command for `{name}`: give it behind `--`")
+
+    @asynccontextmanager
+    async def connect(headers: Mapping[str, str]) -> AsyncIterator[Streams]:
+        from mcp import StdioServerParameters, stdio_client
+
+        described = StdioServerParameters(command=words[0], args=words[1:], env={**_inherited(), **(env or {})})
+        async with stdio_client(described) as streams:
+            yield streams
+
+    return Upstream(name, connect)
+
+
+def url(name: str, address: str, headers: Mapping[str, str] | None = None) -> Upstream:
+    """A server that is reached over streamable HTTP; its own headers win over those of a client."""
+    if not re.match(r"https?://[^/]", address):
+        raise BadUpstream(f"`{name}` has an address that is not of HTTP: give one that begins with `https://`")
+    own = {key.lower(): value for key, value in (headers or {}).items()}
+
+    @asynccontextmanager
+    async def connect(given: Mapping[str, str]) -> AsyncIterator[Streams]:
+        import httpx2
+        from mcp.client.streamable_http import streamable_http_client
+
+        patience = httpx2.Timeout(CONNECT_S, read=READ_S)
+        async with (
+            httpx2.AsyncClient(headers={**given, **own}, timeout=patience) as client,
+            streamable_http_client(address, http_client=client) as streams,
+        ):
+            yield streams
+
+    return Upstream(name, connect, frozenset(own))
+
+
+def _inherited() -> dict[str, str]:
+    """The environment that the client gave: it is meant for the server, all but what is for Stanchion itself."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("STANCHION_")}
+
+
+def header(text: str, environment: Mapping[str, str]) -> tuple[str, str]:
+    """A header as it is written, `NAME=VARIABLE`: its value is in the environment, and in no list of processes."""
+    name, equals, variable = text.partition("=")
+    if not equals or not name.strip() or not variable.strip():
+        raise BadUpstream(f"the header `{name}` has no variable: write it as `NAME=VARIABLE`")
+    if variable.strip() not in environment:
+        raise BadUpstream(f"the header `{name}` needs the variable `{variable}`: set it")
+    return name.strip().lower(), environment[variable.strip()]

@@ -1,0 +1,188 @@
+"""`stanchion mcp`: stand between an MCP client and its servers."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import sys
+from typing import TYPE_CHECKING, Any, Final
+
+from stanchion.cli.parser import Once, Parser
+from stanchion.cli.terminal import say
+from stanchion.cli.trouble import BadInput
+
+if TYPE_CHECKING:
+    from stanchion.adapters.mcp.upstream import Upstream
+
+USAGE: Final = """\
+stanchion mcp [options] -- COMMAND [ARGUMENT ...]
+       stanchion mcp [options] --url URL
+       stanchion mcp [options] --server NAME=COMMAND|URL [--server ...]
+       stanchion mcp wrap FILE [--policy POLICY] [--only NAME]
+       stanchion mcp unwrap FILE"""
+
+DESCRIPTION: Final = """\
+Stand between an MCP client and its servers. The client starts this command in place of the
+server, and everything that passes is judged by a policy: calls before they run; results,
+resources and prompts before a model reads them; what a server asks of its client. What the
+tools are said to do is pinned, and read for hidden instructions.
+
+`wrap` rewrites the configuration of a client so that all of its servers are behind
+Stanchion; `unwrap` restores it."""
+
+EPILOG: Final = """\
+examples:
+  stanchion mcp -- npx -y @modelcontextprotocol/server-everything
+  stanchion mcp --url https://mcp.example.com/mcp --header Authorization=TOKEN
+  stanchion mcp --policy policy.yaml --server files='npx -y some-server .' \\
+    --server web=https://mcp.example.com/mcp
+  stanchion mcp --listen 127.0.0.1:8765 -- npx some-server
+  stanchion mcp wrap ~/.cursor/mcp.json
+  stanchion mcp unwrap .mcp.json
+
+With several servers, the names of tools and prompts begin with the server's name and two
+underscores: `files__read`. The value of a header is in a variable of the environment: here
+`TOKEN` might be `Bearer abc`.
+
+exit status:
+  0  the client is gone, or the command was stopped; with wrap: the file is as it should be
+  2  the proxy cannot run with these options; the message says what to do"""
+
+VERBS: Final = ("wrap", "unwrap")
+
+
+def add(commands: Any) -> None:
+    """Add the command to those of the command line."""
+    summary = "stand between an MCP client and its servers"
+    parser: Parser = commands.add_parser("mcp", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
+    parser.add_argument("words", nargs=argparse.REMAINDER, metavar="-- COMMAND", help="what starts the server")
+    servers = parser.add_argument_group("the servers")
+    servers.add_argument("--url", metavar="URL", action=Once, help="the address of a server, instead of a command")
+    servers.add_argument(
+        "--server", metavar="NAME=WHAT", action="append", default=[], help="one of several servers, by name"
+    )
+    servers.add_argument(
+        "--header", metavar="NAME=VAR", action="append", default=[], help="a header for URL, and its variable"
+    )
+    servers.add_argument(
+        "--pass-header",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="a header of the client that the servers get, besides `Authorization`",
+    )
+    servers.add_argument(
+        "--timeout",
+        metavar="SECONDS",
+        type=_seconds,
+        default=300.0,
+        help="how long one request may take (default: 300)",
+    )
+    judging = parser.add_argument_group("judging")
+    judging.add_argument(
+        "--policy", metavar="POLICY", action=Once, default="mcp", help="a policy file, or a pack (default: mcp)"
+    )
+    judging.add_argument("--env", metavar="NAME", action=Once, help="an environment of the policy")
+    judging.add_argument(
+        "--agent", metavar="NAME", action=Once, default="mcp", help="the agent's name in the policy (default: mcp)"
+    )
+    judging.add_argument("--task", metavar="NAME", action=Once, default="", help="the task's name in the policy")
+    parser.add_argument(
+        "--listen", metavar="HOST:PORT", action=Once, help="serve clients over HTTP, instead of standard streams"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Serve until the client is gone."""
+    if args.words and args.words[0] in VERBS:
+        from stanchion.cli.mcp_wrap import rewrite
+
+        return rewrite(args.words, args.policy)
+    if args.words and args.words[0] != "--":
+        raise BadInput(
+            f"`{args.words[0]}` is no verb: put the server's command behind `--`, as in `stanchion mcp -- npx x`"
+        )
+    try:
+        import mcp  # noqa: F401 - only whether it is there
+    except ImportError:
+        raise BadInput("the proxy needs the package `mcp`: install it with `pip install 'stanchion[mcp]'`") from None
+    return _serve(args)
+
+
+def _serve(args: argparse.Namespace) -> int:
+    from stanchion.adapters.mcp.proxy import PASSED, Proxy
+    from stanchion.adapters.mcp.serving import serve_http, serve_streams
+    from stanchion.adapters.mcp.upstream import BadUpstream
+    from stanchion.audit.errors import TrailError
+    from stanchion.policy.errors import PolicyError
+    from stanchion.stores.protocol import StoreError
+
+    try:
+        upstreams = _upstreams(args)
+        place = None if args.listen is None else _place(args.listen)
+        with args.load(args.policy, env=args.env) as shield:
+            proxy = Proxy(
+                shield,
+                upstreams,
+                agent=args.agent,
+                task=args.task,
+                timeout_s=args.timeout,
+                passed=(*PASSED, *args.pass_header),
+            )
+            if place is None:
+                serve_streams(proxy)
+            else:
+                serve_http(proxy, *place, ready=lambda where: say(sys.stderr, f"listening at {where}"))
+    except (BadUpstream, PolicyError, StoreError, TrailError) as error:
+        raise BadInput(*str(error).splitlines()) from None
+    return 0
+
+
+def _upstreams(args: argparse.Namespace) -> list[Upstream]:
+    from stanchion.adapters.mcp.upstream import command, header, url
+
+    words = args.words[1:]
+    ways = [bool(words), args.url is not None, bool(args.server)]
+    if sum(ways) != 1:
+        raise BadInput(
+            "say which server this stands before: a command behind `--`, `--url URL`, or `--server NAME=WHAT`"
+        )
+    if args.header and args.url is None:
+        raise BadInput("`--header` is for a server at an address: give it with `--url`")
+    if words:
+        return [command("server", words)]
+    if args.url is not None:
+        return [url("server", args.url, dict(header(text, os.environ) for text in args.header))]
+    return [_named(text) for text in args.server]
+
+
+def _named(text: str) -> Upstream:
+    from stanchion.adapters.mcp.upstream import command, url
+
+    name, equals, what = text.partition("=")
+    if not equals or not what.strip():
+        raise BadInput(f"`--server` is `{text}`: write it as `NAME=COMMAND` or `NAME=URL`")
+    if what.startswith(("http://", "https://")):
+        return url(name, what)
+    try:
+        return command(name, shlex.split(what))
+    except ValueError as error:
+        raise BadInput(f"the command of `{name}` cannot be read: {error}".lower()) from None
+
+
+def _place(text: str) -> tuple[str, int]:
+    host, _, port = text.rpartition(":")
+    if not host or not port.isdecimal() or int(port) > 65_535:
+        raise BadInput(f"`--listen` is `{text}`: give it as `HOST:PORT`, such as `127.0.0.1:8765`")
+    return host.strip("[]"), int(port)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds <= 86_400:
+        raise argparse.ArgumentTypeError(f"is `{text}`: give a number of seconds, more than 0 and at most 86400")
+    return seconds

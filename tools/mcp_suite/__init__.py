@@ -1,0 +1,1 @@
+"""What others have written to test MCP servers, played with the proxy and without it."""
