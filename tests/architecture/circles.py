@@ -17,6 +17,7 @@ ORDER = (
     "learning",
     "calling",
     "streams",
+    "coverage",
     "operating",
     "remote",
 )
