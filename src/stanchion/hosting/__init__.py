@@ -6,5 +6,17 @@ from stanchion.hosting.hosted import Hosted
 from stanchion.hosting.refusal import Refusal
 from stanchion.hosting.terms import EVERYTHING, as_text, raised
 from stanchion.hosting.told import Told
+from stanchion.hosting.versions import UnknownVersion, tried
 
-__all__ = ["EVERYTHING", "Changed", "Host", "Hosted", "Refusal", "Told", "as_text", "raised"]
+__all__ = [
+    "EVERYTHING",
+    "Changed",
+    "Host",
+    "Hosted",
+    "Refusal",
+    "Told",
+    "UnknownVersion",
+    "as_text",
+    "raised",
+    "tried",
+]

@@ -18,7 +18,12 @@ class Host(Terms, frozen=True):
     - `retried` does so where the agent is to try again; without it that is `refused`;
     - `ended` does so where the whole run is over; unless it says otherwise that is raised, so that its loop ends;
     - `shown` picks from a tool's result what is judged, `changed` puts what was changed back into the result;
+    - `failed` says whether a tool's result reports a failure in a way of the host's own; it is judged as an error then.
+      The marks of MCP, JSON-RPC and HTTP are known;
     - `guided` makes a message of guidance for a model.
+
+    `pause` says what it does with a call that waits for a person, `stream` what it streams of a reply. The behaviour
+    suite (`stanchion.testing.host_suite`) holds it to both.
     """
 
     def run(self, shield: Any, agent: str = "", task: str = "", **options: Any) -> Hosted:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from stanchion.hosting.changed import Changed
-from stanchion.hosting.terms import Terms, itself
+from stanchion.hosting.terms import Terms, itself, never
 from stanchion.runtime.calling.refusal_text import RAISE
 from stanchion.runtime.calling.reports import BadEvent
 from stanchion.runtime.calling.tool import Shape, Tool, shape_of
@@ -15,6 +15,10 @@ from stanchion.runtime.values.streams import is_stream
 
 Carry = Callable[[dict[str, Any]], Any]
 """Carries a call out with the arguments that it is given; sync or async."""
+
+
+FAILURE: Final = "content"
+"""Where a result that its host marks as a failure stands, beside a mark that the runtime knows."""
 
 
 class HostedTool(Tool):
@@ -54,15 +58,24 @@ class HostedTool(Tool):
 
     def _took(self, made: Any) -> Any:
         self._whole = made
-        self._judged = made if is_stream(made) else self._host.shown(made)
+        if is_stream(made):
+            self._judged = made
+        elif self._host.failed(made):
+            self._judged = {"isError": True, FAILURE: self._host.shown(made)}
+        else:
+            self._judged = self._host.shown(made)
         return self._judged
 
     def handed(self, came: Any, about: Any) -> Any:
         """What the host gets: its own result, with what was changed put back into it."""
-        if self._host.shown is itself or (self._whole is not None and is_stream(self._whole)):
+        if self._whole is not None and is_stream(self._whole):
             return came
         if self._whole is not None and came is self._judged:
             return self._whole
+        if type(came) is dict and came.get("isError") is True and FAILURE in came and self._host.failed is not never:
+            came = came[FAILURE]
+        if self._host.shown is itself:
+            return came
         return self._host.changed(Changed(came, self._whole, about))
 
     def _with(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from typing import Any, Final, NoReturn
+from typing import Any, Final, Literal, NoReturn, get_args
 
 import msgspec
 
@@ -15,6 +15,13 @@ from stanchion.runtime.deciding.hosts import able
 
 EVERYTHING: Final = EVERY_ACTION
 """What a host can that carries out whatever is decided."""
+
+Pause = Literal["none", "resume"]
+"""What a host does with a call that waits for a person: refuse it, so that the agent makes it again later, or stand
+still, so that it goes on with this very call later, in another process if need be."""
+
+Stream = Literal["none", "buffer", "chunk"]
+"""What a host streams of a model's reply: nothing, the whole when it is judged, or each piece when it is judged."""
 
 Words = Callable[[Refusal], Any]
 """Makes of a refusal what a host understands: returns it, or raises it."""
@@ -33,6 +40,11 @@ def as_text(refusal: Refusal) -> str:
 def itself(result: Any) -> Any:
     """Judge a host's result as it is."""
     return result
+
+
+def never(_result: Any) -> bool:
+    """No result of this host is a failure by its own marks."""
+    return False
 
 
 def in_its_place(changed: Changed) -> Any:
@@ -59,6 +71,9 @@ class Terms(msgspec.Struct, frozen=True):
     shown: Callable[[Any], Any] = itself
     changed: Callable[[Changed], Any] = in_its_place
     guided: Callable[[str], Any] = system_message
+    failed: Callable[[Any], bool] = never
+    pause: Pause = "none"
+    stream: Stream = "none"
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -67,6 +82,9 @@ class Terms(msgspec.Struct, frozen=True):
             raise ValueError(
                 f"`{self.name}` shows only part of its results to guards: say with `changed` how a change is put back"
             )
+        for word, known in ((self.pause, get_args(Pause)), (self.stream, get_args(Stream))):
+            if word not in known:
+                raise ValueError(f"`{self.name}` says `{word}`: say one of {', '.join([f'`{one}`' for one in known])}")
         msgspec.structs.force_setattr(self, "can", able(self.can))
 
     def say(self, refusal: Refusal) -> Any:
