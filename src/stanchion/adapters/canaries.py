@@ -6,6 +6,7 @@ A new adapter adds its line here. Nothing is imported before its canary is drive
 from __future__ import annotations
 
 import sys
+from functools import cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Final
@@ -42,8 +43,13 @@ def installed() -> tuple[str, ...]:
 
 
 def driven(name: str) -> Came:
-    """What comes of an adapter's canary; one that cannot even be loaded is not caught."""
-    one = CANARIES[name]
+    """What comes of an adapter's canary. It is driven once in a process: its framework does not change there."""
+    return _driven(CANARIES[name])
+
+
+@cache
+def _driven(one: Listed) -> Came:
+    """The same; an adapter that cannot even be loaded is not caught."""
     try:
         canary: Canary = getattr(import_module(one.home), one.name)
     except Exception as error:  # noqa: BLE001 - whatever is wrong with a framework, its adapter does not hold

@@ -106,7 +106,7 @@ def _judge(effect: Effect, frame: FrameType | None) -> None:
     seen = look(frame, desk if owner.by == CONTEXT else None)
     if in_call or seen.covered:
         if effect.kind == NETWORK and asking() is None and not MODEL_CLIENTS.isdisjoint(seen.packages):
-            _escaped(Escape(AGENT, effect, _through_model(seen), owner.by, _stops(desk)), witnessed)
+            _escaped(Escape(AGENT, tool_at_work(), effect, _through_model(seen), owner.by, _stops(desk)), witnessed)
         return
     if desk.has_open():
         return
@@ -114,7 +114,7 @@ def _judge(effect: Effect, frame: FrameType | None) -> None:
         witnessed.unsure += 1
         return
     what = CLIENT if effect.kind == NETWORK and seen.through else TOOL
-    _escaped(Escape(what, effect, seen, owner.by, _stops(desk)), witnessed)
+    _escaped(Escape(what, _name(what, seen), effect, seen, owner.by, _stops(desk)), witnessed)
 
 
 def _owner() -> Owner | None:
@@ -135,6 +135,12 @@ def _in_call(owner: Owner) -> bool:
     return bool(tool_at_work()) and (not owner.nested or owner.desk.under_way.at_work())
 
 
+def _name(what: str, seen: Seen) -> str:
+    """What people know it by: the client's package, or the function that does it."""
+    within = seen.within[0] if seen.within else ""
+    return seen.through if what == CLIENT or not within else within
+
+
 def _through_model(seen: Seen) -> Seen:
     """The same, named by the client that asks the model."""
     return seen._replace(through=next(name for name in seen.packages if name in MODEL_CLIENTS))
@@ -147,8 +153,6 @@ def _stops(desk: Any) -> bool:
 def _escaped(escape: Escape, witnessed: Any) -> None:
     witnessed.note(escape)
     if escape.stopped:
-        effect, at = escape.effect, f" at {escape.seen.place}" if escape.seen.place else ""
         raise Ungoverned(
-            f"`{effect.event}` of `{effect.target}`{at} is in no call that was decided: have it called through the "
-            "run, or say with `own_work` that it is the host's own"
+            f"{escape.why}: have it called through the run, or say with `own_work` that it is the host's own"
         )

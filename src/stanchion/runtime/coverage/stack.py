@@ -68,13 +68,13 @@ def look(frame: FrameType | None, desk: Any) -> Seen:
             if len(within) < MOST_NAMES:
                 within.append(frame.f_code.co_name)
         elif kind == OURS and not elsewhere:
-            return Seen(True, False, packages=tuple(packages))
+            return Seen(True, False, place if place else outside, tuple(within), packages=tuple(packages))
         elif kind == DRIVING:
             alone = False
             world = frame.f_locals.get("world")
             if world is not None:
                 if desk is None or world is desk:
-                    return Seen(True, False, packages=tuple(packages))
+                    return Seen(True, False, place if place else outside, tuple(within), packages=tuple(packages))
                 elsewhere = True
         elif kind not in (STANDARD, IMPORTING, THROUGH, OURS):
             outside = outside if outside else _place(frame)

@@ -13,7 +13,7 @@ from stanchion.runtime.coverage.effects import Effect
 from stanchion.runtime.coverage.stack import Seen
 from stanchion.runtime.standing.veil import tell
 
-ESCAPED, WATCHED = "coverage.escaped", "coverage.watched"
+ESCAPED, UNGUARDED, WATCHED = "coverage.escaped", "coverage.unguarded", "coverage.watched"
 CONTEXT, TIME = "context", "time"
 """How it is known which run something belongs to: its context says so, or this run was open in the process then."""
 
@@ -28,17 +28,19 @@ class Escape(NamedTuple):
     """Something that was done, or was about to be, outside every call that was decided."""
 
     what: str
+    name: str
     effect: Effect
     seen: Seen
     by: str
     stopped: bool
 
     @property
-    def name(self) -> str:
-        """What people know it by: the client's package, or the function that does it."""
-        if self.what != TOOL and self.seen.through:
-            return self.seen.through
-        return self.seen.within[0] if self.seen.within else self.seen.through
+    def why(self) -> str:
+        """What is wrong with it."""
+        at = f" at {self.seen.place}" if self.seen.place else ""
+        if self.what == AGENT:
+            return f"`{self.seen.through}` asks a model{at} inside the tool `{self.name}`, and no request was decided"
+        return f"`{self.effect.event}` of `{self.effect.target}`{at} is in no call that was decided"
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -86,9 +88,19 @@ class Witnessed:
             self.left_out += 1
             return
         self._times[key] = 1
-        self._waiting.append(self._fact(ESCAPED, f"{escape.what}:{escape.name}", _why(escape), escape.data()))
+        self._waiting.append(self._fact(ESCAPED, f"{escape.what}:{escape.name}", escape.why, escape.data()))
         if escape.seen.alone:
             self.write()
+
+    def found(self, what: str, name: str, where: str) -> None:
+        """An adapter has found something registered that nothing guards."""
+        self._mine()
+        key = (what, name, where)
+        if key not in self._times and len(self._times) < MOST:
+            self._times[key] = 0
+            data = {"what": what, "name": name, "place": where}
+            self._waiting.append(self._fact(UNGUARDED, f"{what}:{name}", "no guard is around it", data))
+        self.write()
 
     def write(self) -> None:
         """Write down what waits; where the trail cannot be written it waits on."""
@@ -110,7 +122,7 @@ class Witnessed:
         self._is_left = True
         counts = {
             "escaped": sum(self._times.values()),
-            "different": len(self._times),
+            "different": sum(1 for times in self._times.values() if times),
             "left_out": self.left_out,
             "vouched": self.vouched,
             "unsure": self.unsure,
@@ -131,10 +143,3 @@ class Witnessed:
     def _fact(self, what: str, about: str, why: str, data: dict[str, Any]) -> Fact:
         info = self._desk.info
         return Fact(self._desk.shield.clock(), what, about, info.tenant, info.id, info.agent, why, data)
-
-
-def _why(escape: Escape) -> str:
-    at = f" at {escape.seen.place}" if escape.seen.place else ""
-    if escape.what == AGENT:
-        return f"`{escape.seen.through}` asked a model inside a tool's call{at}, and no request was decided"
-    return f"`{escape.effect.event}` of `{escape.effect.target}`{at} is in no call that was decided"
