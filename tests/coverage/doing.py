@@ -1,4 +1,4 @@
-"""Things that a program does to the world, and what was witnessed of them."""
+"""Things that a program does to the world, and what was seen of them."""
 
 from __future__ import annotations
 

@@ -272,7 +272,9 @@ def spawn(_: Path) -> None:
         (spawn, "process", "sh"),
     ],
 )
-def test_effects_of_every_kind_are_named(do: Callable[[Path], None], kind: str, target: str, tmp_path: Path) -> None:
+def test_what_is_touched_is_named_whatever_its_kind(
+    do: Callable[[Path], None], kind: str, target: str, tmp_path: Path
+) -> None:
     path = tmp_path / "file"
     path.write_text("")
     shield, journal = watching()
@@ -283,7 +285,7 @@ def test_effects_of_every_kind_are_named(do: Callable[[Path], None], kind: str, 
     assert fact.data["target"].endswith(target)
 
 
-def test_reading_and_memory_are_no_effects(tmp_path: Path) -> None:
+def test_reading_and_memory_touch_nothing(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text("there")
     shield, _ = watching("refuse")

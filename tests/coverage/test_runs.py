@@ -18,7 +18,7 @@ from stanchion.audit.journal import MemoryJournal
 from stanchion.audit.reader import Reader
 from stanchion.audit.selection import Wanted
 from stanchion.hosting import Part, survey
-from stanchion.runtime.coverage.witnessed import MOST
+from stanchion.runtime.coverage.sightings import MOST
 from stanchion.runtime.errors import Ungoverned
 from stanchion.views.coverage import coverage
 from stanchion.views.trails import chosen

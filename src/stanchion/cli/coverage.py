@@ -25,7 +25,7 @@ from stanchion.views.transcript import BadTranscript, Transcript, read_transcrip
 
 ESCAPED: Final = 3
 COLUMNS: Final = ("what", "name", "does", "where", "run", "told by")
-SUMMARY: Final = "name what was executed without being decided, and drive the adapters' canaries"
+SUMMARY: Final = "name what was executed without a decision"
 USAGE: Final = """stanchion coverage [--run ID] [--transcript FILE] [--canaries]
                           [--trail DIR] [--json]"""
 

@@ -30,12 +30,12 @@ def survey(run: Any, parts: Iterable[Part]) -> tuple[Part, ...]:
     `Ungoverned` is raised, so that the agent does not start with them.
     """
     open_ones = tuple([part for part in parts if not part.guarded])
-    witnessed = getattr(run.desk, "witnessed", None)
-    if witnessed is None or not open_ones:
+    sightings = getattr(run.desk, "sightings", None)
+    if sightings is None or not open_ones:
         return open_ones
     for part in open_ones:
-        witnessed.found(part.kind, visible(part.name[:LONGEST]), visible(part.where[:LONGEST]))
-    if witnessed.mode == "refuse":
+        sightings.found(part.kind, visible(part.name[:LONGEST]), visible(part.where[:LONGEST]))
+    if sightings.mode == "refuse":
         named = ", ".join([f"the {part.kind} `{visible(part.name[:LONGEST])}`" for part in open_ones])
         raise Ungoverned(f"nothing guards {named}: put it under the adapter, or take it away from the agent")
     return open_ones

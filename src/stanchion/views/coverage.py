@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -13,7 +13,7 @@ from stanchion.audit.segment_scan import Found
 from stanchion.kernel.actions import NAMES, PROCEEDS
 from stanchion.kernel.stages import Stage
 from stanchion.runtime.coverage.canaries import TOLD as CANARY
-from stanchion.runtime.coverage.witnessed import ESCAPED, UNGUARDED, WATCHED
+from stanchion.runtime.coverage.sightings import ESCAPED, UNGUARDED, WATCHED
 from stanchion.views.records import decision_in
 from stanchion.views.transcript import Transcript
 from stanchion.views.unmatched import Decided, Known, known_of
@@ -177,29 +177,35 @@ class _Pass:
             name = str(note.data.get("adapter", note.about))
             missed = None if note.data.get("caught") is True else _escaped(note, "adapter", name, "canary")
             self.canaries.setdefault(name, missed)
-        elif note.what in (ESCAPED, UNGUARDED):
-            self._named(note)
-        elif note.what == WATCHED:
-            self._watched(note)
+        elif note.what in (ESCAPED, UNGUARDED, WATCHED):
+            run = self._of(note.run)
+            if run is None:
+                return
+            run.agent, run.parents = note.by, _texts(note.data.get("parents", ()))
+            if note.what == WATCHED:
+                _watched(run, note)
+            else:
+                run.named += 1
+                self._named(note)
 
     def _named(self, note: Told) -> None:
-        run = self._of(note.run)
-        if run is not None:
-            run.named += 1
         if len(self.escaped) >= MOST_NAMED:
             self.left_out += 1
             return
         what, name = str(note.data.get("what", "")), str(note.data.get("name", ""))
         self.escaped.append(_escaped(note, what, name, "hook" if note.what == ESCAPED else "adapter"))
 
-    def _watched(self, note: Told) -> None:
-        run = self._of(note.run)
-        if run is None:
-            return
-        run.modes[str(note.data.get("mode", ""))] = None
-        for name in ("escaped", "vouched", "unsure"):
-            count = note.data.get(name, 0)
-            setattr(run, name, getattr(run, name) + (count if isinstance(count, int) else 0))
+
+def _texts(values: Any) -> tuple[str, ...]:
+    return tuple([str(one) for one in values]) if isinstance(values, list | tuple) else ()
+
+
+def _watched(run: _Run, note: Told) -> None:
+    """Take in how one process has watched a run."""
+    run.modes[str(note.data.get("mode", ""))] = None
+    for name in ("escaped", "vouched", "unsure"):
+        count = note.data.get(name, 0)
+        setattr(run, name, getattr(run, name) + (count if isinstance(count, int) else 0))
 
 
 def coverage(records: Iterable[Found], run: str = "", transcript: Transcript | None = None) -> CoverageView:

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, get_args
 
 from stanchion.runtime.coverage.canaries import loaded_adapters, prove
 from stanchion.runtime.coverage.hook import REFUSE, install, unwatch, watch
-from stanchion.runtime.coverage.witnessed import Witnessed
+from stanchion.runtime.coverage.sightings import Sightings
 
 Mode = Literal["observe", "refuse"]
 MODES: Final = get_args(Mode)
@@ -38,13 +38,13 @@ class Coverage:
     def enter(self, desk: Any) -> None:
         """A run is open from now on."""
         self.start()
-        desk.witnessed = Witnessed(desk, self.mode, _numbers())
+        desk.sightings = Sightings(desk, self.mode, _numbers())
         watch(desk)
 
     def leave(self, desk: Any) -> None:
         """A run has ended."""
         unwatch(desk)
-        desk.witnessed.leave()
+        desk.sightings.leave()
 
     def parent(self, named: Any) -> Any:
         """Whose child a run is that begins here: of the one that is named, or else of the run around the caller."""

@@ -15,10 +15,10 @@ from stanchion.kernel.tuples import NamedTuple
 from stanchion.runtime.asides import aside
 from stanchion.runtime.calling.asking import asking
 from stanchion.runtime.calling.at_work import tool_at_work
-from stanchion.runtime.coverage.effects import EVENTS, NETWORK, Effect, effect_of
 from stanchion.runtime.coverage.own_work import vouched
+from stanchion.runtime.coverage.sightings import AGENT, CLIENT, CONTEXT, TIME, TOOL, Escape
 from stanchion.runtime.coverage.stack import Seen, look
-from stanchion.runtime.coverage.witnessed import AGENT, CLIENT, CONTEXT, TIME, TOOL, Escape
+from stanchion.runtime.coverage.touches import EVENTS, NETWORK, Touch, touch_of
 from stanchion.runtime.errors import Ungoverned
 
 REFUSE: Final = "refuse"
@@ -78,9 +78,9 @@ def _heard(event: str, args: tuple[Any, ...]) -> None:
         return
     _busy.here = True
     try:
-        effect = effect_of(event, args)
-        if effect is not None:
-            _judge(effect, sys._getframe(1))
+        touch = touch_of(event, args)
+        if touch is not None:
+            _judge(touch, sys._getframe(1))
     except Ungoverned:
         raise
     except Exception as error:  # noqa: BLE001 - whoever opens a file must not meet an error of ours
@@ -89,32 +89,32 @@ def _heard(event: str, args: tuple[Any, ...]) -> None:
         _busy.here = False
 
 
-def _judge(effect: Effect, frame: FrameType | None) -> None:
+def _judge(touch: Touch, frame: FrameType | None) -> None:
     """Find out whether something is covered, from what costs least to what costs most to know."""
     owner = _owner()
     if owner is None:
         return
-    desk, witnessed = owner.desk, owner.desk.witnessed
+    desk, sightings = owner.desk, owner.desk.sightings
     if asking() is desk:
         return
     in_call = owner.by == CONTEXT and _in_call(owner)
-    if in_call and effect.kind != NETWORK:
+    if in_call and touch.kind != NETWORK:
         return
     if vouched():
-        witnessed.vouched += 1
+        sightings.vouched += 1
         return
     seen = look(frame, desk if owner.by == CONTEXT else None)
     if in_call or seen.covered:
-        if effect.kind == NETWORK and asking() is None and not MODEL_CLIENTS.isdisjoint(seen.packages):
-            _escaped(Escape(AGENT, tool_at_work(), effect, _through_model(seen), owner.by, _stops(desk)), witnessed)
+        if touch.kind == NETWORK and asking() is None and not MODEL_CLIENTS.isdisjoint(seen.packages):
+            _escaped(Escape(AGENT, tool_at_work(), touch, _through_model(seen), owner.by, _stops(desk)), sightings)
         return
     if desk.has_open():
         return
     if owner.by == TIME and any(one.under_way.at_work() or one.has_open() for one in list(_open)):
-        witnessed.unsure += 1
+        sightings.unsure += 1
         return
-    what = CLIENT if effect.kind == NETWORK and seen.through else TOOL
-    _escaped(Escape(what, _name(what, seen), effect, seen, owner.by, _stops(desk)), witnessed)
+    what = CLIENT if touch.kind == NETWORK and seen.through else TOOL
+    _escaped(Escape(what, _name(what, seen), touch, seen, owner.by, _stops(desk)), sightings)
 
 
 def _owner() -> Owner | None:
@@ -126,7 +126,7 @@ def _owner() -> Owner | None:
     if around:
         return None  # it belongs to a run that nobody watches
     desks = list(_open)
-    return Owner(max(desks, key=lambda one: one.witnessed.number), TIME, False) if desks else None
+    return Owner(max(desks, key=lambda one: one.sightings.number), TIME, False) if desks else None
 
 
 def _in_call(owner: Owner) -> bool:
@@ -147,11 +147,11 @@ def _through_model(seen: Seen) -> Seen:
 
 
 def _stops(desk: Any) -> bool:
-    return bool(desk.witnessed.mode == REFUSE)
+    return bool(desk.sightings.mode == REFUSE)
 
 
-def _escaped(escape: Escape, witnessed: Any) -> None:
-    witnessed.note(escape)
+def _escaped(escape: Escape, sightings: Any) -> None:
+    sightings.note(escape)
     if escape.stopped:
         raise Ungoverned(
             f"{escape.why}: have it called through the run, or say with `own_work` that it is the host's own"

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from stanchion.kernel.lookups import Recall
     from stanchion.runtime.answers.provenance import Provenance
     from stanchion.runtime.answers.surroundings import Surroundings
-    from stanchion.runtime.deciding.grounds import Deciding, Witness
+    from stanchion.runtime.deciding.grounds import Deciding, Sighting
     from stanchion.runtime.deciding.refused_actions import RefusedActions
     from stanchion.runtime.deciding.trouble import Trouble
 
@@ -113,7 +113,7 @@ class Desk(Notices):
         """Whether its end is written down."""
         self.carved = ""
         """The hold on its parent's budgets that this run has yet to give back."""
-        self.witnessed: Witness | None = None
+        self.sightings: Sighting | None = None
         """What is seen of the run beside its calls, where somebody asks for that."""
         self._beginning = Beginning(shield)
         if above is not None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from stanchion.runtime.deciding.unwritten import Unwritten
 
 
-class Witness(Protocol):
+class Sighting(Protocol):
     """What is seen of one run beside its calls."""
 
     def leave(self) -> None:

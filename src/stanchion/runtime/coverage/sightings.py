@@ -1,4 +1,4 @@
-"""What was witnessed in one run: what escaped, each thing once with how often, and what can only be counted."""
+"""Sightings: what was seen in one run beside its calls; each thing once with how often, or only a count."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any, Final
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
 from stanchion.kernel.tuples import NamedTuple
-from stanchion.runtime.coverage.effects import Effect
 from stanchion.runtime.coverage.stack import Seen
+from stanchion.runtime.coverage.touches import Touch
 from stanchion.runtime.standing.veil import tell
 
 ESCAPED, UNGUARDED, WATCHED = "coverage.escaped", "coverage.unguarded", "coverage.watched"
@@ -29,7 +29,7 @@ class Escape(NamedTuple):
 
     what: str
     name: str
-    effect: Effect
+    touch: Touch
     seen: Seen
     by: str
     stopped: bool
@@ -40,21 +40,21 @@ class Escape(NamedTuple):
         at = f" at {self.seen.place}" if self.seen.place else ""
         if self.what == AGENT:
             return f"`{self.seen.through}` asks a model{at} inside the tool `{self.name}`, and no request was decided"
-        return f"`{self.effect.event}` of `{self.effect.target}`{at} is in no call that was decided"
+        return f"`{self.touch.event}` of `{self.touch.target}`{at} is in no call that was decided"
 
     @property
     def key(self) -> tuple[str, ...]:
         """What makes it the same as another."""
-        return (self.what, self.effect.event, self.effect.target, self.seen.place)
+        return (self.what, self.touch.event, self.touch.target, self.seen.place)
 
     def data(self) -> dict[str, Any]:
         """It as a record keeps it."""
         return {
             "what": self.what,
             "name": self.name,
-            "kind": self.effect.kind,
-            "event": self.effect.event,
-            "target": self.effect.target,
+            "kind": self.touch.kind,
+            "event": self.touch.event,
+            "target": self.touch.target,
             "place": self.seen.place,
             "within": list(self.seen.within),
             "through": self.seen.through,
@@ -63,7 +63,7 @@ class Escape(NamedTuple):
         }
 
 
-class Witnessed:
+class Sightings:
     """What was seen of one run. It takes no lock: whoever notes something may be anywhere, also inside a lock of ours.
     What it has to write waits until somebody comes who holds none."""
 
@@ -142,4 +142,6 @@ class Witnessed:
 
     def _fact(self, what: str, about: str, why: str, data: dict[str, Any]) -> Fact:
         info = self._desk.info
+        if info.parents:
+            data = {**data, "parents": list(info.parents)}  # a run that decides nothing has no other record of them
         return Fact(self._desk.shield.clock(), what, about, info.tenant, info.id, info.agent, why, data)

@@ -1,4 +1,4 @@
-"""Effects: what a process does to the world, as Python's audit events tell of it."""
+"""Touches: what a process does to the world, as Python's audit events tell of it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LONGEST: Final = 300
 """How much of a target is kept."""
 
 
-class Effect(NamedTuple):
+class Touch(NamedTuple):
     """Something that is about to be done: of which kind, by which audit event, and to what."""
 
     kind: str
@@ -96,11 +96,11 @@ EVENTS: Final[dict[str, tuple[str, Callable[[Any], str]]]] = {
 that it changes nothing. Opening a file to read it and looking a host up are not among them."""
 
 
-def effect_of(event: str, args: Any) -> Effect | None:
+def touch_of(event: str, args: Any) -> Touch | None:
     """What an audit event does to the world; `None` where that is nothing."""
     known = EVENTS.get(event)
     if known is None:
         return None
     kind, named = known
     target = named(args)
-    return Effect(kind, event, target) if target else None
+    return Touch(kind, event, target) if target else None
