@@ -43,7 +43,7 @@ def test_without_coverage_it_is_a_run_of_its_own() -> None:
 @pytest.mark.parametrize("spawned", [False, True])
 def test_what_a_sub_agent_does_beside_its_calls_is_named_for_it(tmp_path: Path, spawned: bool) -> None:
     shield, journal = watching()
-    ids = []
+    ids: list[str] = []
 
     def delegate() -> str:
         with top.spawn(agent="sub") if spawned else shield.run(agent="sub") as sub:

@@ -74,7 +74,7 @@ def unwatch(desk: Any) -> None:
 
 def _heard(event: str, args: tuple[Any, ...]) -> None:
     """An audit event. Most are of no interest, and nearly always no run is open or its call is at work."""
-    if event not in EVENTS or not _open.data or getattr(_busy, "here", False):
+    if event not in EVENTS or not _open or getattr(_busy, "here", False):
         return
     _busy.here = True
     try:
