@@ -18,7 +18,7 @@ from stanchion.runtime.calling.at_work import tool_at_work
 from stanchion.runtime.coverage.own_work import vouched
 from stanchion.runtime.coverage.sightings import AGENT, CLIENT, CONTEXT, TIME, TOOL, Escape
 from stanchion.runtime.coverage.stack import Seen, look
-from stanchion.runtime.coverage.touches import EVENTS, NETWORK, Touch, touch_of
+from stanchion.runtime.coverage.touches import EVENTS, NETWORK, Touch, touch_of, writes
 from stanchion.runtime.errors import Ungoverned
 
 REFUSE: Final = "refuse"
@@ -69,12 +69,13 @@ def watch(desk: Any) -> None:
 
 def unwatch(desk: Any) -> None:
     """A run has ended."""
+    desk.sightings.is_open = False
     _open.discard(desk)
 
 
 def _heard(event: str, args: tuple[Any, ...]) -> None:
     """An audit event. Most are of no interest, and nearly always no run is open or its call is at work."""
-    if event not in EVENTS or not _open or getattr(_busy, "here", False):
+    if event not in EVENTS or not _open or (event == "open" and not writes(args)) or getattr(_busy, "here", False):
         return
     _busy.here = True
     try:
@@ -120,9 +121,15 @@ def _judge(touch: Touch, frame: FrameType | None) -> None:
 def _owner() -> Owner | None:
     """The innermost run around the caller that is watched; without one, the run of this process that began last."""
     around = _around[0]()
-    runs = [run.desk for run in around if run.desk in _open]
-    if runs:
-        return Owner(runs[-1], CONTEXT, len(runs) > 1)
+    found = None
+    for run in reversed(around):
+        sightings = getattr(run.desk, "sightings", None)
+        if sightings is not None and sightings.is_open:
+            if found is not None:
+                return Owner(found, CONTEXT, True)
+            found = run.desk
+    if found is not None:
+        return Owner(found, CONTEXT, False)
     if around:
         return None  # it belongs to a run that nobody watches
     desks = list(_open)

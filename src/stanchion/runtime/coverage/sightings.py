@@ -70,6 +70,7 @@ class Sightings:
     def __init__(self, desk: Any, mode: str, number: int) -> None:
         self.mode, self.number = mode, number
         """How it is watched, and as which of this process."""
+        self.is_open = True
         self.vouched, self.unsure, self.left_out = 0, 0, 0
         self._desk = desk
         self._times: dict[tuple[str, ...], int] = {}

@@ -40,9 +40,15 @@ def _path(args: Any) -> str:
     return "" if isinstance(args[0], int) else _text(args[0])
 
 
+def writes(args: Any) -> bool:
+    """Whether a file is opened in order to change it."""
+    flags = args[2]
+    return isinstance(flags, int) and flags & WRITES != 0
+
+
 def _opened(args: Any) -> str:
-    path, flags = args[0], args[2]
-    if isinstance(path, int) or not isinstance(flags, int) or not flags & WRITES:
+    path = args[0]
+    if isinstance(path, int) or not writes(args):
         return ""
     name = _text(path)
     return "" if name == os.devnull else name
