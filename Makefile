@@ -20,7 +20,7 @@ export PYTHONDONTWRITEBYTECODE :=
 .DELETE_ON_ERROR:
 # Two installations into one environment must not run side by side under -j.
 .NOTPARALLEL:
-.PHONY: help demo test check style format bench bench-peers docs pages wheel test-sdks test-frameworks soak faults mutants clean
+.PHONY: help demo test check style format bench bench-peers docs pages wheel test-sdks test-frameworks test-adapters soak faults mutants clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -84,6 +84,9 @@ test-frameworks: .venv-frameworks/.made ## run the recipes for agent frameworks,
 	@.venv-frameworks/bin/python -m pip install -qq --disable-pip-version-check --no-input -e '.[testing,frameworks]'
 	@touch $@
 
+test-adapters: .venv/.dev ## test each adapter with its framework, in an environment of its own (ADAPTERS="langchain" for some)
+	@$(BIN)/python -m tools.adapters $(ADAPTERS)
+
 soak: .venv/.dev ## long property runs, 500 kills, every case of every test and every mutant
 	@STANCHION_SOAK=1 STANCHION_SOAK_EXAMPLES=$(SOAK_EXAMPLES) $(BIN)/python -m pytest -n $(WORKERS) $(LONG)
 	@STANCHION_SOAK=1 STANCHION_SOAK_EXAMPLES=$(SOAK_REST) $(BIN)/python -m pytest -n $(WORKERS) $(LONG:%=--ignore=%) tests
@@ -96,7 +99,7 @@ mutants: .venv/.dev ## show that each seeded fault is caught
 	@$(BIN)/python -m model.mutants
 
 clean: ## remove everything that make created
-	rm -rf .venv .venv-sdks .venv-frameworks build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-sdks .venv-frameworks .venv-adapters build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find src lab model tests tools -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 .venv/.made:

@@ -39,7 +39,7 @@ BESIDE: dict[str, tuple[str, ...]] = {
         "raised",
         "survey",
         "tried",
-    ),  # fmt: skip
+    ),
     "stanchion.testing.host_suite": ("Call", "Driver", "Ended", "Scene", "Turn", "check", "check_probes"),
     "stanchion.policy.lint": ("Linted", "Remark", "lint"),
     "stanchion.policy.load": ("load_policy", "packs"),

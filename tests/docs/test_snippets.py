@@ -94,7 +94,7 @@ def test_page(page: Path, namespace: dict[str, Any]) -> None:
     run_page(page.relative_to(ROOT).as_posix(), text, namespace)
     missing = lacking(text)
     if missing:
-        pytest.skip(f"`{missing[0]}` is not installed: `make test-frameworks` runs this page")
+        pytest.skip(f"`{missing[0]}` is not installed: `make test-adapters` runs this page")
 
 
 def lacking(text: str) -> list[str]:

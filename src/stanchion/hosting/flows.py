@@ -10,6 +10,7 @@ from stanchion.hosting.items import aitems_in_words, items_in_words
 from stanchion.hosting.keys import what_of
 from stanchion.hosting.refusal import Refusal
 from stanchion.hosting.told import Told
+from stanchion.hosting.undertaking import Undertaking
 from stanchion.hosting.work import Work
 from stanchion.kernel.actions import Action
 from stanchion.kernel.decision import Decision
@@ -30,6 +31,9 @@ from stanchion.runtime.run import Run
 
 STARTS: Final = frozenset({Stage.TOOL_CALL, Stage.MODEL_CALL, Stage.HANDOFF})
 """Stages at which something begins whose outcome is reported later."""
+
+CHARGED: Final = b"charge"
+"""What a charge is, whatever it comes to: a provider's reply is charged once, however often a host reports it."""
 
 UNJUDGED: Final = "kernel.done_unjudged"
 
@@ -60,7 +64,8 @@ class Options(NamedTuple):
 
 def around(hosted: Work, tool: Tool | str, args: Any, carry: Carry, about: Any) -> Flow[Any]:
     """A tool call from its judgement to what the host gets for it."""
-    made = HostedTool(hosted.host, tool, carry)
+    doing = Undertaking()
+    made = HostedTool(hosted.host, tool, carry, doing)
     try:
         given = by_name(args)
     except BadEvent as error:
@@ -69,10 +74,13 @@ def around(hosted: Work, tool: Tool | str, args: Any, carry: Carry, about: Any) 
     try:
         with working(made.name):
             came = yield from _called(hosted, made, given)
+        return made.handed(came, about)
     except Refused as refused:
         stage = Stage.TOOL_RESULT if refused.happened else Stage.TOOL_CALL
         return hosted.host.say(Refusal(refused, stage, made.name, about))
-    return made.handed(came, about)
+    except Exception as error:  # noqa: BLE001 - whatever fails on our side is a refusal in the host's words
+        stage = Stage.TOOL_RESULT if doing.begun else Stage.TOOL_CALL
+        return hosted.host.say(Refusal(_failed(hosted, doing, error, stage), stage, made.name, about))
 
 
 def _called(hosted: Work, tool: HostedTool, args: dict[str, Any]) -> Flow[Any]:
@@ -99,12 +107,16 @@ def asked(hosted: Work, ask: Callable[..., Any], messages: Iterable[Any], about:
     """A request to a model from its judgement to what the host gets for it."""
     from stanchion.runtime.calling.model_call import converse
 
+    doing = Undertaking()
     try:
-        flow = converse(hosted.run.desk, ask, messages, *options, system=hosted.host.guided, ended="raise")
+        flow = converse(hosted.run.desk, doing.of(ask), messages, *options, system=hosted.host.guided, ended="raise")
         return (yield from flow)
     except Refused as refused:
         stage = Stage.MODEL_REPLY if refused.happened else Stage.MODEL_CALL
         return hosted.host.say(Refusal(refused, stage, "", about))
+    except Exception as error:  # noqa: BLE001 - the same
+        stage = Stage.MODEL_REPLY if doing.begun else Stage.MODEL_CALL
+        return hosted.host.say(Refusal(_failed(hosted, doing, error, stage), stage, "", about))
 
 
 def replied(hosted: Work, came: Any, about: Any, awaited: bool) -> Any:
@@ -123,6 +135,8 @@ def reported(hosted: Work, stage: Stage | str, key: str, about: Any, fields: dic
     """An event that a host has met, judged: whatever goes wrong with that, it does not go ahead."""
     at = stage_named(stage)
     what = what_of(at, fields) if key and at in STARTS else None
+    if key and at is Stage.CHARGE:
+        key, what = f"charge:{key}", CHARGED
     known = hosted.keys.told(key, what)
     if known is not None:
         return known if known.proceeds else _told(hosted, at, about, fields, known.decision)
@@ -135,8 +149,7 @@ def reported(hosted: Work, stage: Stage | str, key: str, about: Any, fields: dic
             aside(f"an event of the stage `{at}` could not be judged", error)
         decision = _unjudged(at, str(error))
     except Exception as error:  # noqa: BLE001 - some hosts go ahead where a guard raises
-        aside(f"an event of the stage `{at}` could not be judged", error)
-        decision = _unjudged(at, f"judging it failed with `{type(error).__name__}`")
+        decision = _broken(at, error)
     if what is not None and not decision.proceeds:
         hosted.keys.enter(key, what, Told(decision, False))  # before the host's words, which may raise
     told = _told(hosted, at, about, fields, decision)
@@ -177,6 +190,18 @@ def _content(stage: Stage, fields: dict[str, Any], decision: Decision) -> Any:
 
 def _refused(hosted: Work, decision: Decision) -> Refused:
     return hosted.run.desk.refusal(decision) if isinstance(hosted.run, Run) else Refused(decision)
+
+
+def _failed(hosted: Work, doing: Undertaking, error: Exception, stage: Stage) -> Refused:
+    """The refusal of what failed on our side; what is the host's own is raised."""
+    if not doing.is_ours(error):
+        raise error
+    return _refused(hosted, _broken(stage, error))
+
+
+def _broken(stage: Stage, error: Exception) -> Decision:
+    aside(f"an event of the stage `{stage}` could not be judged", error)
+    return _unjudged(stage, f"judging it failed with `{type(error).__name__}`")
 
 
 def _unjudged(stage: Stage, why: str) -> Decision:

@@ -95,7 +95,8 @@ class Hosted(Work):
         """Report an event of any stage, with the fields that its stage has; says whether it goes ahead, and with what.
 
         `key` is the host's own name for a call: its outcome is reported under the same, and until then the same call
-        gets the same answer without being judged again. What cannot be judged is refused.
+        gets the same answer without being judged again. The key of a `charge` is the provider's id of the reply that
+        was paid for: it is charged once. What cannot be judged is refused.
         """
         return flows.reported(self, stage, key, about, fields)
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from stanchion.hosting.changed import Changed
 from stanchion.hosting.terms import Terms, itself, never
+from stanchion.hosting.undertaking import Undertaking
 from stanchion.runtime.calling.refusal_text import RAISE
 from stanchion.runtime.calling.reports import BadEvent
 from stanchion.runtime.calling.tool import Shape, Tool, shape_of
@@ -26,7 +27,7 @@ class HostedTool(Tool):
 
     __slots__ = ("_carry", "_host", "_judged", "_whole")
 
-    def __init__(self, host: Terms, tool: Tool | str, carry: Carry) -> None:
+    def __init__(self, host: Terms, tool: Tool | str, carry: Carry, doing: Undertaking) -> None:
         known = tool if isinstance(tool, Tool) else None
         if known is None and callable(tool):
             raise TypeError("the tool is given as a function: give its name, or a `Tool` made from it")
@@ -38,7 +39,7 @@ class HostedTool(Tool):
         self.description, self.schema, self.signature = "", None, None
         self.shape, self.refusal = Shape.PLAIN, RAISE
         self._hidden, self._simple, self._defaults = "", False, {}
-        self._host, self._carry = host, carry
+        self._host, self._carry = host, doing.of(carry) if callable(carry) else carry
         self._whole: Any = None
         self._judged: Any = None
         self.fn = self._acarried if shape_of(carry) is Shape.ASYNC else self._carried

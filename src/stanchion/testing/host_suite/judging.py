@@ -9,6 +9,7 @@ from typing import Any, Final
 from stanchion.testing.host_suite import calls, handing_over, streams, trouble, waiting
 from stanchion.testing.host_suite.driver import Driver
 from stanchion.testing.host_suite.table import Table
+from stanchion.testing.host_suite.traffic import Traffic
 
 _JUDGES: Final = {
     "allow": calls.allow,
@@ -35,6 +36,15 @@ def check(driver: Driver, behaviour: str, way: str, folder: Path) -> None:
     judge = _JUDGES[behaviour]
     if behaviour not in driver.beyond:
         judge(Table(driver, way, folder))
+
+
+def recorded(driver: Driver, behaviour: str, way: str, folder: Path) -> list[Traffic]:
+    """Check a behaviour, and give what the host has reported in its scenes."""
+    if behaviour in driver.beyond:
+        return []
+    table = Table(driver, way, folder, behaviour, records=True)
+    _JUDGES[behaviour](table)
+    return table.recorded
 
 
 def check_probes(driver: Driver, tests: Mapping[str, Any]) -> None:

@@ -17,6 +17,7 @@ from stanchion.runtime.shield import Shield
 from stanchion.testing.host_suite.driver import Driver
 from stanchion.testing.host_suite.scene import Ended, FailingClock, Scene, Seen
 from stanchion.testing.host_suite.script import Turn
+from stanchion.testing.host_suite.traffic import Hearing, Traffic, traffic_of
 from stanchion.testing.shields import shield_for
 
 ANOTHER = "stanchion.testing.host_suite.another_process"
@@ -26,10 +27,13 @@ LONGEST_S = 120
 class Table:
     """Plays scenes with one driver, one way."""
 
-    def __init__(self, driver: Driver, way: str, folder: Path) -> None:
+    def __init__(self, driver: Driver, way: str, folder: Path, behaviour: str = "", records: bool = False) -> None:
         self.driver, self.way, self.folder = driver, way, folder
+        self.recorded: list[Traffic] = []
+        self._behaviour, self._records = behaviour, records
         self.clock = FailingClock()
         self.shield: Shield | None = None
+        self._scenes = 0
 
     def play(
         self,
@@ -43,9 +47,17 @@ class Table:
     ) -> Seen:
         """Play one scene from its beginning, on a new shield."""
         self.clock = FailingClock()
-        self.shield = shield_for(policy, clock=self.clock, guards=guards)
-        scene = Scene(self.shield, turns, self.way, self.folder, streams=streams, others=others, watch=watch)
-        return played(self.driver, scene)
+        events: list[Any] = []
+        hearing = [Hearing(events)] if self._records else []
+        self.shield = shield_for(policy, clock=self.clock, guards=[*hearing, *guards])
+        self._scenes += 1
+        folder = self.folder / f"scene-{self._scenes}"
+        folder.mkdir()
+        scene = Scene(self.shield, turns, self.way, folder, streams=streams, others=others, watch=watch)
+        seen = played(self.driver, scene)
+        if self._records:
+            self.recorded.append(traffic_of(self._behaviour, policy, self.driver.host.can, events, self.shield))
+        return seen
 
     def used(self, measure: str) -> int:
         """What the budgets of the scene have counted."""
@@ -77,7 +89,8 @@ def played(driver: Driver, scene: Scene) -> Seen:
         ended = driver.play(scene)
     except Exception as error:  # noqa: BLE001 - whatever comes out of the host is judged by the suite
         ended, raised = Ended(), "".join(traceback.format_exception(error))
-    return Seen(scene.ran, scene.asked, ended.answer, ended.pieces, ended.state, raised, decided(scene.shield))
+    pieces = tuple([str(one) for one in ended.pieces])
+    return Seen(scene.ran, scene.asked, str(ended.answer), pieces, ended.state, raised, decided(scene.shield))
 
 
 def decided(shield: Shield) -> list[tuple[str, str, str]]:

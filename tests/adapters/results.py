@@ -1,0 +1,72 @@
+"""What the suite has found of each adapter: written by `make test-adapters`, kept beside the adapter's tests."""
+
+from __future__ import annotations
+
+import tomllib
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+HERE: Final = Path("tests/adapters")
+SOURCES: Final = Path("src/stanchion/adapters")
+NOT_HOSTS: Final = frozenset({"clients", "http"})
+"""What has no agent in it: adapters that guard requests, and what those of clients share."""
+
+
+class Cell(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One behaviour of one adapter: the ways in which it was shown, or the probe that shows it is out of reach."""
+
+    ways: tuple[str, ...] = ()
+    probe: str = ""
+
+
+class Result(msgspec.Struct, frozen=True):
+    """What was found of one adapter, with what it was tested with, and for which source of it."""
+
+    adapter: str
+    versions: dict[str, str]
+    source: str
+    pause: str
+    stream: str
+    cells: dict[str, Cell]
+
+
+def adapters(root: Path = ROOT) -> list[str]:
+    """The adapters that put an agent's host under a shield."""
+    found = {one.stem for one in (root / SOURCES).iterdir() if one.stem.isidentifier() and not one.stem.startswith("_")}
+    return sorted(found - NOT_HOSTS)
+
+
+def pins(root: Path = ROOT) -> dict[str, list[str]]:
+    """What each adapter is tested with."""
+    read = tomllib.loads((root / HERE / "pins.toml").read_text(encoding="utf-8"))
+    return {name: section["pins"] for name, section in read.items()}
+
+
+def source_of(adapter: str, root: Path = ROOT) -> str:
+    """A digest of an adapter's source: results hold for this source alone."""
+    place = root / SOURCES / adapter
+    files = sorted(place.rglob("*.py")) if place.is_dir() else [place.with_suffix(".py")]
+    digest = sha256()
+    for file in files:
+        digest.update(file.relative_to(root).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
+    return digest.hexdigest()[:32]
+
+
+def file_of(adapter: str, root: Path = ROOT) -> Path:
+    """Where an adapter's results are kept."""
+    return root / HERE / adapter / "results.json"
+
+
+def kept(adapter: str, root: Path = ROOT) -> Result:
+    """An adapter's results."""
+    return msgspec.json.decode(file_of(adapter, root).read_bytes(), type=Result)
+
+
+def keep(result: Result, root: Path = ROOT) -> None:
+    """Write an adapter's results down."""
+    text = msgspec.json.format(msgspec.json.encode(result, order="sorted"), indent=2)
+    file_of(result.adapter, root).write_bytes(text + b"\n")

@@ -1,0 +1,30 @@
+"""What every framework reports, as it was recorded, gets the decisions that it got when it was recorded."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from tests.adapters.results import adapters, kept as results_of
+from tests.adapters.traffic import REPLAYED, judged_again, kept
+
+
+@pytest.mark.parametrize("adapter", adapters())
+def test_recorded_traffic_gets_the_same_decisions(adapter: str) -> None:
+    for traffic in kept(adapter):
+        assert judged_again(traffic) == [(one.stage, one.action, one.code) for one in traffic.heard]
+
+
+@pytest.mark.parametrize("adapter", adapters())
+def test_the_traffic_of_all_behaviours_is_recorded(adapter: str) -> None:
+    beyond = {name for name, cell in results_of(adapter).cells.items() if cell.probe}
+    assert {traffic.behaviour for traffic in kept(adapter)} == set(REPLAYED) - beyond
+    stages = {one.stage for traffic in kept(adapter) for one in traffic.heard}
+    assert {"tool_call", "tool_result"} <= stages
+
+
+def test_another_decision_is_noticed() -> None:
+    (adapter, *_) = adapters()
+    (block,) = [traffic for traffic in kept(adapter) if traffic.behaviour == "block"]
+    lax = msgspec.structs.replace(block, policy={"name": "lax"})
+    assert judged_again(lax) != [(one.stage, one.action, one.code) for one in block.heard]
