@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Callable
+from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any
 
 import pytest
 
-from stanchion import Shield, Ungoverned
+from stanchion import Shield, Ungoverned, adapters
 from stanchion.adapters import canaries
-from stanchion.adapters.canaries import CANARIES, Listed, driven, installed
+from stanchion.adapters.canaries import CANARIES, WITHOUT, Listed, driven, installed
 from stanchion.hosting import EVERYTHING, Host
 from stanchion.hosting.canary import TOOL, drive_canary
 from tests.coverage.doing import facts, watching
@@ -93,6 +94,13 @@ def test_every_adapter_that_is_installed_catches_its_canary(name: str) -> None:
     came = driven(name)
     assert came.caught, came.why
     assert came.version
+
+
+def test_every_adapter_has_a_canary_or_says_why_not() -> None:
+    there = {one.name.removesuffix("_canary") for one in iter_modules(adapters.__path__)} - {"canaries"}
+    proven = {one.home.split(".")[2].removesuffix("_canary") for one in CANARIES.values()}
+    assert there == proven | set(WITHOUT), "add a canary for it to `stanchion/adapters/canaries.py`, or say why not"
+    assert proven.isdisjoint(WITHOUT)
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """The canaries of all adapters: which module a framework is known by, and what has it call the canary.
 
-A new adapter adds its line here. Nothing is imported before its canary is driven.
+A new adapter `x` adds its line here, and has its canary in itself or in `x_canary`. Nothing is imported before its
+canary is driven.
 """
 
 from __future__ import annotations
@@ -28,8 +29,14 @@ CANARIES: Final = {
     "httpx-async": Listed("httpx", "stanchion.adapters.http.canaries", "async_httpx_client"),
     "requests": Listed("requests", "stanchion.adapters.http.canaries", "requests_session"),
     "aiohttp": Listed("aiohttp", "stanchion.adapters.http.canaries", "aiohttp_session"),
+    "langchain": Listed("langchain", "stanchion.adapters.langchain_canary", "canary"),
 }
 """Every adapter and its canary."""
+
+WITHOUT: Final = {
+    "agent_hooks": "it is asked by hosts in other processes and languages, which only they can drive",
+}
+"""The adapters that have no canary, and why. A test has every adapter stand here or there."""
 
 
 def loaded() -> frozenset[str]:

@@ -81,6 +81,8 @@ def run(args: argparse.Namespace) -> int:
         sys.stdout.buffer.write(json_line(found))
     else:
         _show(found, told is not None)
+        if args.canaries:
+            put(sys.stdout, f"without a canary: {', '.join(_unproven())}")
     return ESCAPED if found.escaped else 0
 
 
@@ -113,6 +115,12 @@ def _canaries() -> dict[str, str]:
 
     came = {name: driven(name) for name in installed()}
     return {name: "" if one.caught else one.why for name, one in came.items()}
+
+
+def _unproven() -> list[str]:
+    from stanchion.adapters.canaries import WITHOUT
+
+    return sorted(WITHOUT)
 
 
 def _show(found: CoverageView, matched: bool) -> None:
