@@ -13,6 +13,7 @@ import pytest
 
 from stanchion import Shield, Ungoverned
 from stanchion.hosting import EVERYTHING, Host, own_work
+from tests.adapters.http.servers import serving
 from tests.coverage.doing import connect, facts, in_thread, installed, listening, named, start, watching, write
 
 
@@ -62,6 +63,21 @@ def test_a_sub_agent_whose_requests_are_decided_is_not(tmp_path: Path, monkeypat
     with listening() as port, shield.run() as run:
         run.call(delegate, port)
         run.model(lambda _: client.ask(port), [])
+    assert named(journal) == []
+
+
+def test_a_guarded_client_is_not_named() -> None:
+    """Inside a tool and outside of one: the request was decided as it left."""
+    httpx = pytest.importorskip("httpx")
+    shield, journal = watching("refuse")
+
+    def fetch(url: str) -> int:
+        with httpx.Client(transport=run.httpx_transport()) as client:
+            return int(client.get(url).status_code)
+
+    with serving() as server, shield.run() as run:
+        url = f"http://127.0.0.1:{server.port}/"
+        assert (run.call(fetch, url), fetch(url)) == (200, 200)
     assert named(journal) == []
 
 

@@ -106,7 +106,7 @@ def _judge(touch: Touch, frame: FrameType | None) -> None:
         return
     seen = look(frame, desk if owner.by == CONTEXT else None)
     if in_call or seen.covered:
-        if touch.kind == NETWORK and asking() is None and not MODEL_CLIENTS.isdisjoint(seen.packages):
+        if touch.kind == NETWORK and not seen.own and asking() is None and not MODEL_CLIENTS.isdisjoint(seen.packages):
             _escaped(Escape(AGENT, tool_at_work(), touch, _through_model(seen), owner.by, _stops(desk)), sightings)
         return
     if desk.has_open():

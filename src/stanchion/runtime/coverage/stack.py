@@ -32,16 +32,17 @@ _PASSES_ON: Final = (
     "cli/",
 )
 """Where Stanchion calls code that nobody has judged."""
-_OWN_ADAPTERS: Final = "adapters/http/"
-"""Adapters that send what was judged by themselves."""
+_SENDS: Final = ("adapters/http/", "adapters/clients/", "adapters/mcp/")
+"""Adapters that send by themselves what was judged."""
 
 _files: dict[str, str] = {}
 
 
 class Seen(NamedTuple):
-    """What a stack tells. `covered`: it is Stanchion's own work, or what Stanchion has called for this run. `alone`: no
-    frame of Stanchion is on it, so this thread holds none of its locks. `place` and `within` are where in the program
-    it is, `through` the package that the program called, `packages` all that are at work, the innermost first."""
+    """What a stack tells. `covered`: it is Stanchion's `own` work, or what Stanchion has called for this run. `alone`:
+    no frame of Stanchion is on it, so this thread holds none of its locks. `place` and `within` are where in the
+    program it is, `through` the package that the program called, `packages` all that are at work, the innermost first.
+    """
 
     covered: bool
     alone: bool
@@ -49,6 +50,7 @@ class Seen(NamedTuple):
     within: tuple[str, ...] = ()
     through: str = ""
     packages: tuple[str, ...] = ()
+    own: bool = False
 
 
 def look(frame: FrameType | None, desk: Any) -> Seen:
@@ -68,7 +70,8 @@ def look(frame: FrameType | None, desk: Any) -> Seen:
             if len(within) < MOST_NAMES:
                 within.append(frame.f_code.co_name)
         elif kind == OURS and not elsewhere:
-            return Seen(True, False, place if place else outside, tuple(within), packages=tuple(packages))
+            where = (place if place else outside, tuple(within), "", tuple(packages))
+            return Seen(True, False, *where, own=not within)
         elif kind == DRIVING:
             alone = False
             world = frame.f_locals.get("world")
@@ -117,7 +120,7 @@ def _package(parts: list[str]) -> str:
 def _ours(file: str) -> str:
     if file.startswith("runtime/driving/"):
         return DRIVING
-    return THROUGH if file.startswith(_PASSES_ON) and not file.startswith(_OWN_ADAPTERS) else OURS
+    return THROUGH if file.startswith(_PASSES_ON) and not file.startswith(_SENDS) else OURS
 
 
 def _place(frame: FrameType) -> str:
