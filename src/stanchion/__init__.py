@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         StanchionError,
         StateError,
         ToolFailed,
+        Ungoverned,
     )
     from stanchion.runtime.run import Run, current_run
     from stanchion.runtime.shield import Shield
@@ -54,6 +55,7 @@ __all__ = [
     "StateError",
     "Tool",
     "ToolFailed",
+    "Ungoverned",
     "__version__",
     "current_run",
 ]
@@ -75,6 +77,7 @@ _HOMES = {
         "StanchionError",
         "StateError",
         "ToolFailed",
+        "Ungoverned",
     ),
     "runtime.run": ("Run", "current_run"),
     "runtime.shield": ("Shield",),

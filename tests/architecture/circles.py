@@ -18,6 +18,7 @@ ORDER = (
     "learning",
     "calling",
     "streams",
+    "coverage",
     "operating",
     "remote",
     "tutor",

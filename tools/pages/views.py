@@ -12,6 +12,7 @@ from stanchion.views.allowances import AllowanceView
 from stanchion.views.breakers import BreakerView
 from stanchion.views.budgets import BudgetView, HeldPart, HeldView
 from stanchion.views.conditions import Part
+from stanchion.views.coverage import CoverageView, CoveredRunView, EscapedView
 from stanchion.views.explain import Counter, Explanation, Reason
 from stanchion.views.operators import OperatorView
 from stanchion.views.projects import ProjectView
@@ -41,6 +42,7 @@ themselves.
 VIEWS: Final[dict[str, tuple[type, ...]]] = {
     "stanchion runs": (RunView,),
     "stanchion runs show": (RunDetailView, BurnView, RecordView),
+    "stanchion coverage": (CoverageView, EscapedView, CoveredRunView),
     "stanchion explain": (DecisionView,),
     "stanchion explain ID": (Explanation, Reason, Part, Counter, VerdictView),
     "stanchion tickets": (TicketView, Requested, Review),

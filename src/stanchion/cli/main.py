@@ -27,6 +27,7 @@ COMMANDS: Final = {
     "check": "judge one event, or a stream of them, without doing anything",
     "explain": "explain why something was decided, and what would have made it pass",
     "audit": "read, verify and export the trail of everything that was decided",
+    "coverage": "name what was executed without a decision",
     "runs": "list runs and their state, or show one in full",
     "budget": "show how much of each budget is used, release holds, raise a budget",
     "state": "show what the store holds: shield state, counters, records, holds",

@@ -5,20 +5,25 @@ from stanchion.hosting.host import Host
 from stanchion.hosting.hosted import Hosted
 from stanchion.hosting.lesser import lesser
 from stanchion.hosting.refusal import Refusal
+from stanchion.hosting.survey import Part, survey
 from stanchion.hosting.terms import EVERYTHING, as_text, raised
 from stanchion.hosting.told import Told
 from stanchion.hosting.versions import UnknownVersion, tried
+from stanchion.runtime.coverage.own_work import own_work
 
 __all__ = [
     "EVERYTHING",
     "Changed",
     "Host",
     "Hosted",
+    "Part",
     "Refusal",
     "Told",
     "UnknownVersion",
     "as_text",
     "lesser",
+    "own_work",
     "raised",
+    "survey",
     "tried",
 ]

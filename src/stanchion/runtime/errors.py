@@ -128,6 +128,10 @@ def no_run(tool: str, beside: bool = False) -> NoRun:
     )
 
 
+class Ungoverned(Shown, StanchionError):
+    """Something was about to be done outside every call that was decided, or cannot be governed at all."""
+
+
 class NoTenant(Shown, StanchionError, ValueError):
     """A store that many share was used without the name of a tenant."""
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 if TYPE_CHECKING:
     from stanchion.approvals.operators import Operator
     from stanchion.runtime.answers.resolver import Resolver
+    from stanchion.runtime.coverage.coverage import Mode
     from stanchion.runtime.people.trust import Trust
 
 
@@ -29,6 +30,9 @@ class ShieldOptions(TypedDict, total=False):
     nothing."""
     resolver: Resolver | None
     """What names of hosts are looked up with, in the place of the system's."""
+    coverage: Mode | None
+    """Watch what the process does while runs are open. `observe` writes down what is in no call that was decided,
+    `refuse` stops it as well, and does not start where an adapter does not catch its canary."""
     answer_threads: int
     """How many lookups of guards run at once."""
     prepare: bool

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from stanchion.runtime.calling.children import Carved
     from stanchion.runtime.calling.tool import Tool
     from stanchion.runtime.calling.tool_options import TextTool, ToolOptions
+    from stanchion.runtime.coverage.coverage import Mode
     from stanchion.runtime.operating.reload import OnReload, Watcher
     from stanchion.runtime.options import ShieldOptions
     from stanchion.runtime.people.trust import Trust
@@ -65,12 +66,14 @@ class Shield(ByPeople):
         metrics: bool | None = None,
         post: Post | None = None,
         prepare: bool = True,
+        coverage: Mode | None = None,
     ) -> None:
         from stanchion.audit.journal import MemoryJournal
         from stanchion.locks import Reentrant
         from stanchion.runtime.answers.pool import Pool
         from stanchion.runtime.calling.ingest import Ingesting
         from stanchion.runtime.calling.toolbox import Toolbox
+        from stanchion.runtime.coverage.boot import coverage_of
         from stanchion.runtime.deciding.unsettled import Unsettled
         from stanchion.runtime.deciding.unwritten import Unwritten
         from stanchion.runtime.driving.turns import Turns
@@ -131,6 +134,7 @@ class Shield(ByPeople):
         listen_to_trail(self)
         self._toolbox = Toolbox()
         self.tool_of, self.registered_risk = self._toolbox.tool_of, self._toolbox.risk
+        self.coverage = coverage_of(self, coverage, open_runs)
 
     def __repr__(self) -> str:
         from stanchion.runtime.standing.in_words import in_words
@@ -267,7 +271,7 @@ class Shield(ByPeople):
         from stanchion.kernel.chain import EVERY_ACTION
         from stanchion.kernel.events import RunInfo
         from stanchion.kernel.names import names
-        from stanchion.runtime.deciding.described import inherited, worst
+        from stanchion.runtime.deciding.described import deadline, inherited, worst
         from stanchion.runtime.deciding.desk import Desk
         from stanchion.runtime.deciding.hosts import able
         from stanchion.runtime.run import Run
@@ -275,9 +279,9 @@ class Shield(ByPeople):
         self._ingesting.begin()
         self.authority.begin()
         self._policies.ready(self.policy.hash)
+        parent = parent if self.coverage is None else self.coverage.parent(parent)
         above = None if parent is None else parent.desk
-        if deadline_s is not None and not 0 < deadline_s < 1e9:
-            raise ValueError(f"deadline_s is `{deadline_s}`: give a positive number of seconds")
+        ends = deadline(deadline_s, self.policy.task(task).deadline_s, self.clock, above)
         info = RunInfo(
             id=f"run-{self._nonces()}{self._nonces()}" if id is None else id,
             agent=agent,
@@ -288,12 +292,8 @@ class Shield(ByPeople):
             level=worst(risk),
         )
         info = info if above is None else inherited(info, above.info, None if carved is None else carved.allotment)
-        limits = [deadline_s, self.policy.task(task).deadline_s]
-        ends = [self.clock() + int(limit * 1000) for limit in limits if limit is not None]
-        if above is not None and above.deadline_at_ms is not None:
-            ends.append(above.deadline_at_ms)
         host = able(can) if can is not None else EVERY_ACTION if above is None else above.can
-        desk = Desk(self, info, self._nonces(), min(ends, default=None), above, host)
+        desk = Desk(self, info, self._nonces(), ends, above, host)
         desk.carved = "" if carved is None else carved.hold
         return Run(desk)
 

@@ -10,6 +10,7 @@ from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import ModelCall, ModelReply
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.stages import Stage
+from stanchion.runtime.calling.asking import asked_for
 from stanchion.runtime.calling.begin import begun as has_begun
 from stanchion.runtime.calling.call import tried_again
 from stanchion.runtime.calling.failure import RETRY, failed, withhold
@@ -63,7 +64,8 @@ def converse(
     try:
         options = {} if params is None else dict(params)
         words = _system if system is None else system
-        return (yield from _conversed(desk, fn, list(messages), model, options, final, tokens, cost_usd, way, words))
+        flow = _conversed(desk, fn, list(messages), model, options, final, tokens, cost_usd, way, words)
+        return (yield from (flow if desk.shield.coverage is None else asked_for(desk, flow)))
     except Stopped as stopped:
         if ended == "text":
             return _said(stopped.decision)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -13,6 +14,7 @@ from stanchion.kernel.names import names
 if TYPE_CHECKING:
     from stanchion.kernel.units import Amounts
     from stanchion.policy.compiled import CompiledPolicy
+    from stanchion.runtime.deciding.desk import Desk
 
 
 def described(info: RunInfo, policy: CompiledPolicy) -> RunInfo:
@@ -44,6 +46,16 @@ def inherited(info: RunInfo, above: RunInfo, allotment: Amounts | None) -> RunIn
         level=worst(info.level, above.level),
         **carved,
     )
+
+
+def deadline(given_s: float | None, task_s: float | None, now: Callable[[], int], above: Desk | None) -> int | None:
+    """When a run has to be done: the first of its own deadline, its task's and that of the run above it."""
+    if given_s is not None and not 0 < given_s < 1e9:
+        raise ValueError(f"deadline_s is `{given_s}`: give a positive number of seconds")
+    ends = [now() + int(limit * 1000) for limit in (given_s, task_s) if limit is not None]
+    if above is not None and above.deadline_at_ms is not None:
+        ends.append(above.deadline_at_ms)
+    return min(ends, default=None)
 
 
 def worst(*levels: str | msgspec.UnsetType | None) -> RiskName | msgspec.UnsetType:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from stanchion.kernel.lookups import Recall
     from stanchion.runtime.answers.provenance import Provenance
     from stanchion.runtime.answers.surroundings import Surroundings
-    from stanchion.runtime.deciding.grounds import Deciding
+    from stanchion.runtime.deciding.grounds import Deciding, Sighting
     from stanchion.runtime.deciding.refused_actions import RefusedActions
     from stanchion.runtime.deciding.trouble import Trouble
 
@@ -119,10 +119,14 @@ class Desk(Notices):
         """Whether its end is written down."""
         self.carved = ""
         """The hold on its parent's budgets that this run has yet to give back."""
+        self.sightings: Sighting | None = None
+        """What is seen of the run beside its calls, where somebody asks for that."""
         self._beginning = Beginning(shield)
         if above is not None:
             shield.telemetry.orchestrated(info, above)
         tell_of_forks(self)
+        if shield.coverage is not None:
+            shield.coverage.enter(self)
 
     def forked(self) -> None:
         """In a forked process: go on with the run there. Its events get ids of their own, because a store answers each
@@ -325,6 +329,10 @@ class Desk(Notices):
     def is_open(self, call: str) -> bool:
         """Whether the outcome of a call is still to be reported."""
         return call in self._open
+
+    def has_open(self) -> bool:
+        """Whether the outcome of any call is still to be reported."""
+        return bool(self._open)
 
     def closed(self, call: str, tool: str, args: dict[str, Any]) -> tuple[str, Open | None]:
         """Find and forget an open call: by its decision's id, or the oldest with that tool and those arguments."""

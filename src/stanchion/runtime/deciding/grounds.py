@@ -22,8 +22,29 @@ if TYPE_CHECKING:
     from stanchion.runtime.deciding.unwritten import Unwritten
 
 
+class Sighting(Protocol):
+    """What is seen of one run beside its calls."""
+
+    def leave(self) -> None:
+        """The run has ended."""
+
+
+class Covering(Protocol):
+    """Watches what is done while runs are open."""
+
+    def enter(self, desk: Any, /) -> None:
+        """A run is open from now on."""
+
+    def leave(self, desk: Any, /) -> None:
+        """A run has ended."""
+
+
 class Deciding(Answered, Protocol):
     """A shield, as far as decisions need it."""
+
+    @property
+    def coverage(self) -> Covering | None:
+        """Who watches what its runs do; nobody unless it was asked for."""
 
     @property
     def unsettled(self) -> Unsettled:

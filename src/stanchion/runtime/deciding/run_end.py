@@ -18,6 +18,8 @@ def close(desk: Desk) -> None:
         desk.ended = Ending("kernel.ended", "it was closed")
     end(desk, desk.ended.code, desk.ended.why)
     desk.shield.telemetry.run_ended(desk.info, desk.ended.code)
+    if desk.shield.coverage is not None:
+        desk.shield.coverage.leave(desk)
     if desk.shield.policy.learns:
         desk.shield.experience.ended(desk.info, desk.plans)
 

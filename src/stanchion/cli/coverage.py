@@ -1,0 +1,174 @@
+"""`stanchion coverage`: what was executed beside what was decided, and what escaped."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+from stanchion.audit.reader import Reader
+from stanchion.audit.selection import Wanted
+from stanchion.cli.parser import Once, Parser
+from stanchion.cli.progress import progress, records
+from stanchion.cli.table import table
+from stanchion.cli.terminal import Terminal, put
+from stanchion.cli.trails import records_in, tell_unread
+from stanchion.cli.trouble import BadInput
+from stanchion.cli.whose import add_project, whose
+from stanchion.views.coverage import CoverageView, EscapedView, coverage, with_canaries
+from stanchion.views.encode import json_line
+from stanchion.views.records import counted
+from stanchion.views.trails import chosen
+from stanchion.views.transcript import BadTranscript, Transcript, read_transcript
+
+ESCAPED: Final = 3
+COLUMNS: Final = ("what", "name", "does", "where", "run", "told by")
+SUMMARY: Final = "name what was executed without a decision"
+USAGE: Final = """stanchion coverage [--run ID] [--transcript FILE] [--canaries]
+                          [--trail DIR] [--json]"""
+
+DESCRIPTION: Final = """\
+Reconcile what was executed with what was decided, and name what escaped: code that started
+a process, opened a connection or wrote a file outside every guarded call, clients that asked
+a model without a decision, sub-agents that work inside a tool, tools that an adapter found
+unguarded, and adapters that did not catch their canary.
+
+Runs are watched if the shield was started with coverage. A transcript (messages of OpenAI,
+Anthropic or LangChain, traffic of MCP, as JSON or one JSON value a line) is matched with the
+trail as well: each call that was answered needs a decision about that tool and those
+arguments, and each reply of a model one about its words."""
+
+EPILOG: Final = """\
+examples:
+  stanchion coverage
+  stanchion coverage --run last --json
+  stanchion coverage --run run-1f0c --transcript messages.jsonl
+  stanchion coverage --canaries
+
+exit status:
+  0  nothing is known to have escaped
+  2  there is no trail or no such run, or the transcript cannot be read
+  3  something escaped"""
+
+
+def add(commands: Any) -> None:
+    """Add the command to those of the command line."""
+    parser: Parser = commands.add_parser("coverage", help=SUMMARY, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
+    parser.add_argument(
+        "--run", metavar="ID", action=Once, help="one run and those below it (default: all); `last` is the newest"
+    )
+    parser.add_argument(
+        "--transcript", metavar="FILE", action=Once, help="the host's own log, to be matched; `-` reads it from stdin"
+    )
+    parser.add_argument(
+        "--canaries", action="store_true", help="drive the canary of every adapter that is installed, now"
+    )
+    parser.add_argument("--trail", metavar="DIR", help="the folder of the trail, or the URL of its database")
+    parser.add_argument("--schema", metavar="NAME", help="the schema of the database (default: stanchion)")
+    add_project(parser)
+    parser.add_argument("--json", action="store_true", help="answer with JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Show what escaped."""
+    told = None if args.transcript is None else _transcript(args.transcript)
+    found = _found(args, told)
+    if args.canaries:
+        found = with_canaries(found, _canaries())
+    if args.json:
+        sys.stdout.buffer.write(json_line(found))
+    else:
+        _show(found, told is not None)
+        if args.canaries:
+            put(sys.stdout, f"without a canary: {', '.join(_unproven())}")
+    return ESCAPED if found.escaped else 0
+
+
+def _found(args: argparse.Namespace, told: Transcript | None) -> CoverageView:
+    with records_in(args.trail, whose(args.project), args.schema) as reader:
+        with progress("looking", None if isinstance(reader, Reader) else records) as done:
+            found = coverage(chosen(reader, Wanted(), done), "" if args.run is None else args.run, told)
+        tell_unread(reader)
+    if args.run is not None and not found.runs:
+        raise BadInput(f"there is no run `{args.run}` in this trail: `stanchion runs` lists the newest")
+    return found
+
+
+def _transcript(name: str) -> Transcript:
+    try:
+        data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+        return read_transcript(data)
+    except OSError as error:
+        reason = error.strerror.lower() if error.strerror else str(error)
+        raise BadInput(f"the transcript `{name}` cannot be read: {reason}") from None
+    except BadTranscript as error:
+        raise BadInput(
+            f"the transcript `{name}` cannot be read: {error}; give JSON, or one JSON value a line"
+        ) from None
+
+
+def _canaries() -> dict[str, str]:
+    """What came of the canary of every adapter that is installed: why it was not caught, empty where it was."""
+    from stanchion.adapters.canaries import driven, installed
+
+    came = {name: driven(name) for name in installed()}
+    return {name: "" if one.caught else one.why for name, one in came.items()}
+
+
+def _unproven() -> list[str]:
+    from stanchion.adapters.canaries import WITHOUT
+
+    return sorted(WITHOUT)
+
+
+def _show(found: CoverageView, matched: bool) -> None:
+    terminal = Terminal.of(sys.stdout, os.environ)
+    if found.escaped:
+        rows = [_row(one) for one in found.escaped]
+        styles = [{"what": "bad", "told by": "dim"} for _ in rows]
+        for line in table(COLUMNS, rows, frozenset(), terminal, styles):
+            put(sys.stdout, line)
+        put(sys.stdout, "")
+    for line in _lines(found, matched):
+        put(sys.stdout, line)
+
+
+def _row(one: EscapedView) -> tuple[str, ...]:
+    does = " ".join(word for word in (one.kind, one.target) if word)
+    if one.through and one.through != one.name:
+        does = f"{does} by {one.through}"
+    stopped = ", stopped" if one.stopped else ""
+    told = f"{one.told_by}, by time" if one.by == "time" else one.told_by
+    return one.what, one.name, f"{does if does else one.why}{stopped}", one.place, one.run, told
+
+
+def _lines(found: CoverageView, matched: bool) -> list[str]:
+    """What is known besides: how many runs were watched, and what could not be told."""
+    watched = [one for one in found.runs if one.mode]
+    runs, apart = len(found.runs), len(found.runs) - len(watched)
+    lines = [
+        f"{counted(len(found.escaped), 'thing')} escaped, in {counted(runs, 'run')}"
+        if found.escaped
+        else f"nothing is known to have escaped, in {counted(runs, 'run')}"
+    ]
+    if apart:
+        lines.append(f"not watched, or not to their end: {counted(apart, 'run')}; start the shield with coverage")
+    unreported = sum(one.unreported for one in found.runs)
+    if unreported:
+        lines.append(f"decided, and no outcome reported: {counted(unreported, 'call')}")
+    unsure, vouched = sum(one.unsure for one in found.runs), sum(one.vouched for one in found.runs)
+    if unsure:
+        lines.append(f"done in a thread of no run while a call was under way, so not told apart: {unsure:,}")
+    if vouched:
+        lines.append(f"called the host's own work: {vouched:,}")
+    if matched:
+        lines.append(f"in the transcript: {found.asked:,} asked for and never answered")
+        lines.append(f"decided and not in the transcript: {counted(found.untold, 'call')}")
+    if found.canaries:
+        caught = sum(found.canaries.values())
+        lines.append(f"canaries caught: {caught} of {len(found.canaries)} ({', '.join(found.canaries)})")
+    if found.left_out:
+        lines.append(f"too many to be told: {found.left_out:,}")
+    return lines

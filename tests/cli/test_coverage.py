@@ -1,0 +1,111 @@
+"""`stanchion coverage`: names what escaped, and its exit status says whether anything did."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stanchion import Shield
+from stanchion.adapters import canaries
+from stanchion.adapters.canaries import Listed
+from stanchion.cli.main import main
+from tests.coverage.doing import BARE, start, write
+
+
+@pytest.fixture
+def trail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A trail with a run that is guarded, one that is not, with a child, and one that nobody watched."""
+    folder = tmp_path / "trail"
+    monkeypatch.setenv("STANCHION_AUDIT", str(folder))
+    with Shield.load(BARE, store="memory:", coverage="observe") as shield:
+        with shield.run("ann", id="guarded") as run:
+            run.call(write, tmp_path / "file")
+        with shield.run("bob", id="open"):
+            start()
+            with shield.run("cy", id="child"):
+                write(tmp_path / "file")
+    with Shield.load(BARE, store="memory:") as shield, shield.run("dan", id="unwatched") as run:
+        run.check("look", {})
+    return folder
+
+
+def answered(capsys: pytest.CaptureFixture[str], status: int, *words: str) -> str:
+    capsys.readouterr()
+    assert main(["coverage", *words]) == status
+    return capsys.readouterr().out
+
+
+def names(found: dict[str, Any]) -> list[tuple[str, str, str]]:
+    return [(one["run"], one["what"], one["name"]) for one in found["escaped"]]
+
+
+@pytest.mark.usefixtures("trail")
+def test_what_escaped_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    said = answered(capsys, 3)
+    assert re.search(r"^tool +start +process \S*python\S* +\S+doing\.py:\d+ +open +hook$", said, re.MULTILINE)
+    assert re.search(r"^tool +write +file \S+file +\S+doing\.py:\d+ +child +hook$", said, re.MULTILINE)
+    assert "2 things escaped, in 4 runs" in said
+    assert "not watched, or not to their end: 1 run" in said
+    assert "decided, and no outcome reported: 1 call" in said
+
+
+@pytest.mark.usefixtures("trail")
+def test_on_a_guarded_run_it_names_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    said = answered(capsys, 0, "--run", "guarded")
+    assert said.splitlines()[0] == "nothing is known to have escaped, in 1 run"
+    found = json.loads(answered(capsys, 0, "--run", "guarded", "--json"))
+    (run,) = found["runs"]
+    assert (found["escaped"], run["mode"], run["decided"]) == ([], "observe", {"tool_call": 1})
+
+
+@pytest.mark.usefixtures("trail")
+def test_a_run_is_shown_with_those_below_it(capsys: pytest.CaptureFixture[str]) -> None:
+    found = json.loads(answered(capsys, 3, "--run", "open", "--json"))
+    assert names(found) == [("child", "tool", "write"), ("open", "tool", "start")]
+    assert [one["run"] for one in json.loads(answered(capsys, 0, "--run", "last", "--json"))["runs"]] == ["unwatched"]
+
+
+def test_a_transcript_is_matched(
+    trail: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = [{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "look", "arguments": {}}}]
+    log += [{"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "pay", "arguments": {"sum": 5}}}]
+    log += [{"jsonrpc": "2.0", "id": number, "result": {}} for number in (1, 2)]
+    file = tmp_path / "log.jsonl"
+    file.write_text("\n".join(map(json.dumps, log)))
+    found = json.loads(answered(capsys, 3, "--run", "unwatched", "--transcript", str(file), "--json"))
+    assert names(found) == [("", "call", "pay")]
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(json.dumps(log[0]).encode())))
+    assert "0 asked for and never answered" in answered(capsys, 0, "--run", "unwatched", "--transcript", "-")
+
+
+@pytest.mark.usefixtures("trail")
+def test_canaries_are_driven(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    where = "tests.coverage.test_canaries"
+    listed = {"holds": Listed("httpx", where, "guarded"), "moved": Listed("httpx", where, "unguarded")}
+    monkeypatch.setattr(canaries, "CANARIES", listed)
+    found = json.loads(answered(capsys, 3, "--run", "guarded", "--canaries", "--json"))
+    assert [(one["what"], one["name"], one["why"]) for one in found["escaped"]] == [
+        ("adapter", "moved", "the tool has run")
+    ]
+    assert (found["canaries"]["holds"], found["canaries"]["moved"]) == (True, False)
+
+
+@pytest.mark.usefixtures("trail")
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--run", "nobody"], "there is no run `nobody`"),
+        (["--transcript", "missing.json"], "the transcript `missing.json` cannot be read: no such file"),
+        (["--transcript", __file__], "line 1 is no JSON"),
+    ],
+)
+def test_mistakes_are_bad_input(words: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["coverage", *words]) == 2
+    assert says in capsys.readouterr().err
