@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import traceback
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Generator
 from pathlib import Path
 from typing import Any, Final
 
@@ -390,7 +390,7 @@ def test_fault_08_a_stop_on_a_chunk_stops_the_stream(action: Action, driver: str
     """The model is not asked for more, what it still holds is closed, and nothing more is passed on."""
     told: list[str] = []
 
-    def source() -> Iterator[str]:
+    def source() -> Generator[str, None, None]:
         try:
             for chunk in ("one", "two", "three"):
                 told.append(chunk)

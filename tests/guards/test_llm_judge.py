@@ -50,7 +50,7 @@ def shielded(
     ],
 )
 def test_a_verdict_does_what_the_policy_says(
-    judge: FakeJudge, verdict: str, options: dict[str, str], action: Action
+    judge: FakeJudge, verdict: str, options: dict[str, Any], action: Action
 ) -> None:
     judge.says = {"verdict": verdict, "reason": "because"}
     with shielded(judge, **options) as shield:

@@ -12,6 +12,7 @@ import base64
 import sys
 import threading
 from collections.abc import Iterable
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -100,7 +101,7 @@ class Told:
 class ToldAsync(Told):
     """The same as async code."""
 
-    async def judge(self, event: Any) -> Any:  # type: ignore[override] # a rule is plain or async code
+    async def judge(self, event: Any) -> Any:
         at = event.args["at"]
         while not self.gates[at].is_set():
             await asyncio.sleep(0)
@@ -170,14 +171,17 @@ class Story:
         """Let what is late arrive before a call, and what is in time during it."""
         self._arrive(shield, at)
         if self.script[at].risk == "critical":
-            ranked = self._ranked([(rule, at) for rule in self.rules])
-            threading.Thread(target=lambda: [rule.gates[at].set() for rule, _ in ranked]).start()
+            threading.Thread(target=self._in_time, args=(at,)).start()
+
+    def _in_time(self, at: int) -> None:
+        for rule, _ in self._ranked([(rule, at) for rule in self.rules]):
+            rule.gates[at].set()
 
     def _asked(self, shield: Shield, at: int) -> None:
         """Note which rules are yet to answer about a call; what was in time is over."""
         for rule in self.rules:
             if self.script[at].risk == "critical":
-                until(lambda rule=rule: open_of(shield, rule.id) <= len(rule.open))
+                until(partial(is_over, shield, rule))
             elif open_of(shield, rule.id) > len(rule.open):
                 rule.open.add(at)
 
@@ -187,7 +191,7 @@ class Story:
         for rule, at in self._ranked(due):
             rule.open.discard(at)
             rule.gates[at].set()
-            until(lambda rule=rule: open_of(shield, rule.id) <= len(rule.open))
+            until(partial(is_over, shield, rule))
 
     def _ranked(self, answers: list[tuple[Told, int]]) -> list[tuple[Told, int]]:
         ranks = self.schedule.ranks
@@ -209,6 +213,11 @@ def open_of(shield: Shield, rule: str) -> int:
     lane = shield.answers.lane(rule)
     with lane._lock:
         return len(lane._waiting) + len(lane._at_work) + len(lane._lingering)
+
+
+def is_over(shield: Shield, rule: Told) -> bool:
+    """Whether a rule has answered all that it was let go for."""
+    return open_of(shield, rule.id) <= len(rule.open)
 
 
 def main() -> None:

@@ -64,20 +64,20 @@ Commands whose label the table of [`shell`](../guards/shell.md) overrules are le
 agent that obeys every text. [The page of `flow`](../guards/flow.md#settings) has the figures over whole tasks, and [its
 design](../design/flow.md) what it cannot decide.
 
-| of these | default | strict | coding-agent | database | finance | mcp | agent-33 | shadow-start |
-|---|---|---|---|---|---|---|---|---|
-| dangerous commands stopped | 198/200 | 198/200 | 198/200 | 198/200 | 198/200 | 198/200 | 198/200 | 0 |
-| everyday commands stopped | 0/200 | 2/200 | 0/200 | 0/200 | 0/200 | 1/200 | 0/200 | 0 |
-| changes by SQL stopped | 0/63 | 0/63 | 0/63 | 59/63 | 0/63 | 0/63 | 7/63 | 0 |
-| reads by SQL stopped | 0/200 | 0/200 | 0/200 | 0/200 | 0/200 | 0/200 | 0/200 | 0 |
-| secrets hidden | 199/200 | 199/200 | 199/200 | 199/200 | 199/200 | 199/200 | 199/200 | 0 |
-| texts without one disturbed | 1/109 | 1/109 | 1/109 | 1/109 | 1/109 | 1/109 | 1/109 | 0 |
-| internal addresses refused | 76/76 | 76/76 | 62/76 | 76/76 | 76/76 | 76/76 | 0/76 | 0 |
-| public addresses refused | 0/200 | 0/200 | 0/200 | 0/200 | 0/200 | 0/200 | 0/200 | 0 |
-| hijacks by one result stopped | 0/628 | 626/628 | 13/628 | 0/628 | 626/628 | 626/628 | 13/628 | 0 |
-| honest runs disturbed | 0/183 | 0/183 | 0/183 | 0/183 | 0/183 | 0/183 | 0/183 | 0 |
+| of these | default | strict | coding-agent | database | finance | mcp | agent-33 | guardian | shadow-start |
+|---|---|---|---|---|---|---|---|---|---|
+| dangerous commands stopped | 198/200 | 198/200 | 198/200 | 198/200 | 198/200 | 198/200 | 198/200 | 0/200 | 0 |
+| everyday commands stopped | 0/200 | 2/200 | 0/200 | 0/200 | 0/200 | 1/200 | 0/200 | 0/200 | 0 |
+| changes by SQL stopped | 0/63 | 0/63 | 0/63 | 59/63 | 0/63 | 0/63 | 7/63 | 0/63 | 0 |
+| reads by SQL stopped | 0/200 | 0/200 | 0/200 | 0/200 | 0/200 | 0/200 | 0/200 | 0/200 | 0 |
+| secrets hidden | 199/200 | 199/200 | 199/200 | 199/200 | 199/200 | 199/200 | 199/200 | 0/200 | 0 |
+| texts without one disturbed | 1/109 | 1/109 | 1/109 | 1/109 | 1/109 | 1/109 | 1/109 | 0/109 | 0 |
+| internal addresses refused | 76/76 | 76/76 | 62/76 | 76/76 | 76/76 | 76/76 | 0/76 | 0/76 | 0 |
+| public addresses refused | 0/200 | 0/200 | 0/200 | 0/200 | 0/200 | 0/200 | 0/200 | 0/200 | 0 |
+| hijacks by one result stopped | 0/628 | 626/628 | 13/628 | 0/628 | 626/628 | 626/628 | 13/628 | 0/628 | 0 |
+| honest runs disturbed | 0/183 | 0/183 | 0/183 | 0/183 | 0/183 | 0/183 | 0/183 | 0/183 | 0 |
 
-`guardian` has none of the guards that these rows are about and is not measured.
+`guardian` has none of the guards that these rows are about: add it to another pack, or add guards to it.
 
 By family, in `default`: of the dangerous commands all of 6 families, and InternalAllTheThings 12 of 14; of the secrets
 gitleaks 190 of 190, detect-secrets 7 of 8, secretlint 2 of 2; of texts without one gitleaks 1 of 99, secretlint 0 of
@@ -86,16 +86,16 @@ gitleaks 190 of 190, detect-secrets 7 of 8, secretlint 2 of 2; of texts without 
 Whole honest sessions (`stanchion lab measure sessions`), of which a call did not go ahead by itself or went ahead with
 other content:
 
-| family | default | coding-agent |
-|---|---|---|
-| all | 7/405 | 7/405 |
-| miniswe | 2/49 | 2/49 |
-| oas | 3/94 | 3/94 |
-| swe | 0/5 | 0/5 |
-| toolemu | 2/257 | 2/257 |
+| family | default | coding-agent | guardian |
+|---|---|---|---|
+| all | 7/405 | 7/405 | 4/405 |
+| miniswe | 2/49 | 2/49 | 1/49 |
+| oas | 3/94 | 3/94 | 1/94 |
+| swe | 0/5 | 0/5 | 0/5 |
+| toolemu | 2/257 | 2/257 | 2/257 |
 
-The goals, 1 % and 2 %, are met by `coding-agent` only. Of 1,938 calls 36 are disturbed, 28 of them in one session that
-clicks on the same two buttons until it ends.
+The goals, 1 % for `default` and 2 % for `coding-agent`, are met by `coding-agent` only. Of 1,938 calls 36 are disturbed
+(31 by `guardian`), 28 of them in one session that clicks on the same two buttons until it ends.
 
 These rows were read to improve the guards. What to expect of calls that nobody has seen is on the pages of
 [`shell`](../guards/shell.md), [`files`](../guards/files.md), [`secrets`](../guards/secrets.md) and

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Final, Literal
 
 from stanchion.advice.helping import what_differs
@@ -32,13 +33,15 @@ def unsteady(context: AdviceContext) -> int | None:
     return int(100 * known.recent) if known.recent < UNSTEADY else None
 
 
-def _concise(context: AdviceContext) -> str:
-    tool, share, differs = marked(context.tool_name), unsteady(context), what_differs(context.similar_success)
+def _sentences(failed: str, works: str, context: AdviceContext) -> str:
+    """Advice in sentences: that a tool failed, how a call that worked differs, and how often the tool works."""
+    share, differs = unsteady(context), what_differs(context.similar_success)
+    words = {"tool": marked(context.tool_name), "times": context.failure_count, "share": share}
     said = []
     if context.failure_count:
-        said.append(f"Tool {tool} failed {context.failure_count}x. Try different approach.")
+        said.append(failed.format_map(words))
         said += [f"Beside a call that worked: {differs}."] if differs else []
-    said += [f"Tool {tool} works in {share}% of calls."] if share is not None else []
+    said += [works.format_map(words)] if share is not None else []
     return " ".join(said)
 
 
@@ -55,18 +58,16 @@ def _expert(context: AdviceContext) -> str:
     return "\n".join(said)
 
 
-def _friendly(context: AdviceContext) -> str:
-    tool, share, differs = marked(context.tool_name), unsteady(context), what_differs(context.similar_success)
-    said = []
-    if context.failure_count:
-        said.append(f"Hey, I noticed {tool} didn't work last time. Double-check parameters!")
-        said += [f"Beside a call that worked: {differs}."] if differs else []
-    said += [f"{tool} works in {share}% of calls, so keep another way in mind!"] if share is not None else []
-    return " ".join(said)
-
-
 STYLES: Final[dict[StyleName, Callable[[AdviceContext], str]]] = {
-    "concise": _concise,
+    "concise": partial(
+        _sentences,
+        "Tool {tool} failed {times}x. Try different approach.",
+        "Tool {tool} works in {share}% of calls.",
+    ),
     "expert": _expert,
-    "friendly": _friendly,
+    "friendly": partial(
+        _sentences,
+        "Hey, I noticed {tool} didn't work last time. Double-check parameters!",
+        "{tool} works in {share}% of calls, so keep another way in mind!",
+    ),
 }

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from stanchion.approvals.errors import BypassRefused
+from stanchion.approvals.reasons import says_something
 from stanchion.kernel.autonomy import BYPASSERS, OPERATOR, SUPERVISOR, may_bypass
 
 LEAST_WORDS: Final = 4
@@ -132,7 +133,7 @@ def urgency_of(word: str) -> Urgency:
 def checked_reason(reason: str, *names: str) -> str:
     """A reason that says something; `BypassRefused` where it does not. It has at least four different words besides
     the guardrail's and the tool's names and those that say nothing about why."""
-    if not isinstance(reason, str) or not reason.strip():
+    if not isinstance(reason, str) or not says_something(reason):
         raise BypassRefused("a bypass needs a reason: say what has to be done, and why this guardrail is wrong here")
     if len(reason) > LONGEST:
         raise BypassRefused(f"the reason has {len(reason):,} characters: say it in at most {LONGEST:,}")

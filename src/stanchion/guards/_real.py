@@ -15,3 +15,12 @@ class Asked(msgspec.Struct, frozen=True):
     paths: tuple[tuple[str, str], ...]
     uses: tuple[Any, ...] = ()
     task: str = ""
+
+
+def led_to(asked: Asked, value: Any) -> tuple[list[str], list[str]]:
+    """Where the folders and the paths of a question really lead, by the disk's answer; raises where it is about others,
+    which is a failure and refuses."""
+    roots, paths = value["roots"], value["paths"]
+    if len(roots) != len(asked.roots) or len(paths) != len(asked.paths):
+        raise ValueError("the disk was asked for other paths")
+    return roots, paths

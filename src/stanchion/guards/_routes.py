@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import msgspec
 
 from stanchion.kernel.actions import RISK_NAMES, Risk
-from stanchion.kernel.lookups import Lookup
+from stanchion.kernel.lookups import WAITS_MS, Lookup
 
 Wait = Annotated[int, msgspec.Meta(ge=0, le=60_000)]
 Waits = dict[str, Wait]
 """Milliseconds by risk."""
 
-USUAL: Final[Mapping[str, int]] = {"low": 0, "medium": 100, "high": 200, "critical": 200}
-"""How long a call waits where nobody says otherwise."""
-
 
 def named(waits: Mapping[str, int] | None) -> None:
     """Raise where waits are for something that is no risk."""
     for name in {} if waits is None else waits:
-        if name not in USUAL:
-            raise ValueError(f"`waits` has `{name}`, which is no risk: choose among {', '.join(USUAL)}")
+        if name not in WAITS_MS:
+            raise ValueError(f"`waits` has `{name}`, which is no risk: choose among {', '.join(WAITS_MS)}")
 
 
 def lookup(
@@ -34,7 +31,7 @@ def lookup(
     if required:
         return Lookup("", payload, deadline_ms)
     name = RISK_NAMES[risk]
-    wait = USUAL[name] if waits is None else waits.get(name, USUAL[name])
+    wait = WAITS_MS[name] if waits is None else waits.get(name, WAITS_MS[name])
     wait = min(deadline_ms, wait)
     return Lookup("", payload, wait, 0, wait == 0 and risk == Risk.LOW)
 

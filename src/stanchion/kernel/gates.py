@@ -134,7 +134,7 @@ def stop_of(value: Any) -> Ending | Paused | None:
     """What a run's record says: that it has ended, that it waits for a person, or nothing."""
     if value is None:
         return None
-    return msgspec.convert(value, Paused if "ticket" in value else Ending)
+    return msgspec.convert(value, Paused) if "ticket" in value else msgspec.convert(value, Ending)
 
 
 def _paused(pauses: list[Paused], event: Event, now: int) -> tuple[Finding | None, int, int]:

@@ -6,6 +6,9 @@ from typing import Any, Final
 
 import msgspec
 
+WAITS_MS: Final = {"low": 0, "medium": 100, "high": 200, "critical": 200}
+"""How many milliseconds a call waits for a deep rule, by its risk, where nobody says otherwise."""
+
 
 def answer_name(guard: str, event: int) -> str:
     """What an answer is recorded under: its guard, and the number of its event unless that is the first."""

@@ -6,6 +6,8 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from stanchion.kernel.lookups import WAITS_MS
+
 Seconds = Annotated[float, msgspec.Meta(gt=0)]
 
 
@@ -90,10 +92,10 @@ class Strikes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Deep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How deep rules are asked: how long by the risk of a call, how many questions at once, and when not."""
 
-    critical_wait_ms: Annotated[int, msgspec.Meta(ge=0, le=60_000)] = 200
-    high_wait_ms: Annotated[int, msgspec.Meta(ge=0, le=60_000)] = 200
-    medium_wait_ms: Annotated[int, msgspec.Meta(ge=0, le=60_000)] = 100
-    low_wait_ms: Annotated[int, msgspec.Meta(ge=0, le=60_000)] = 0
+    critical_wait_ms: Annotated[int, msgspec.Meta(ge=0, le=60_000)] = WAITS_MS["critical"]
+    high_wait_ms: Annotated[int, msgspec.Meta(ge=0, le=60_000)] = WAITS_MS["high"]
+    medium_wait_ms: Annotated[int, msgspec.Meta(ge=0, le=60_000)] = WAITS_MS["medium"]
+    low_wait_ms: Annotated[int, msgspec.Meta(ge=0, le=60_000)] = WAITS_MS["low"]
     questions_for_a_run: Annotated[int, msgspec.Meta(ge=1, le=10_000)] = 32
     time_box_s: Seconds = 30.0
     rest_after: Annotated[int, msgspec.Meta(ge=1)] = 20
@@ -102,12 +104,7 @@ class Deep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def waits(self) -> dict[str, int]:
         """How many milliseconds a call waits, by its risk."""
-        return {
-            "low": self.low_wait_ms,
-            "medium": self.medium_wait_ms,
-            "high": self.high_wait_ms,
-            "critical": self.critical_wait_ms,
-        }
+        return {risk: getattr(self, f"{risk}_wait_ms") for risk in WAITS_MS}
 
 
 class Advice(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

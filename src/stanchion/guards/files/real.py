@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Protocol, Self, cast
 import msgspec
 
 from stanchion.guards._own import OwnPlaces
-from stanchion.guards._real import Asked
+from stanchion.guards._real import Asked, led_to
 from stanchion.guards.files.protected.rule import Use
 from stanchion.guards.files.scope import Folders, folders
 from stanchion.guards.files.shown import shown
@@ -77,9 +77,7 @@ class RealFiles(msgspec.Struct, frozen=True):
         """Judge what the disk says; an answer of any other shape is a failure, which refuses."""
         event = reading.event
         asked = event if isinstance(event, Asked) else self._asked(cast("Reading[ToolCall]", reading))
-        roots, reals = value["roots"], value["paths"]
-        if len(reals) != len(asked.paths) or len(roots) != len(asked.roots):
-            raise ValueError("the disk was asked for other paths")
+        roots, reals = led_to(asked, value)
         files = self.files
         real = folders(tuple(roots), files.case_insensitive)
         for (text, _), use, path in zip(asked.paths, asked.uses, reals, strict=True):

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Protocol
 
 import msgspec
 
-from stanchion.guards._real import Asked
+from stanchion.guards._real import Asked, led_to
 from stanchion.guards.locks.wanted import Seen
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import ToolCall
@@ -58,9 +58,7 @@ class RealNames(msgspec.Struct, frozen=True):
     def judge(self, reading: Reading[ToolCall], value: Any, /) -> Finding | None:
         """Compare what the disk says with what is written; an answer of any other shape is a failure, which refuses."""
         asked = self._asked(reading)
-        (root,), reals = value["roots"], value["paths"]
-        if len(reals) != len(asked.paths):
-            raise ValueError("the disk was asked for other paths")
+        (root,), reals = led_to(asked, value)
         for (text, start), real in zip(asked.paths, reals, strict=True):
             place = place_of(text, lenient=text[1:2] == ":")
             if start and not place.root:

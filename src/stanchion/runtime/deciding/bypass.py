@@ -25,12 +25,12 @@ from stanchion.kernel.events import Event
 from stanchion.kernel.state import ABSENT, Stake, StoreLost
 from stanchion.runtime.asides import aside
 from stanchion.runtime.deciding.desk import Desk
-from stanchion.runtime.deciding.escalation import FIRST_S, LONGEST_S, asked_about
+from stanchion.runtime.deciding.escalation import asked_about
+from stanchion.runtime.deciding.patience import Patience
 from stanchion.runtime.deciding.refused_actions import RefusedAction, RefusedActions
 from stanchion.runtime.deciding.unread import formless
 from stanchion.runtime.deciding.ways_past import Ways, bypassed, mode_now, refused_by, ways_past
 from stanchion.runtime.driving.flow import Flow
-from stanchion.runtime.driving.needs import Turn
 from stanchion.runtime.standing.veil import tell
 
 FORM: Final = "stanchion-bypass-1"
@@ -162,23 +162,14 @@ class _Looking:
         self.looks = 0
 
     def until_answered(self, waits: bool) -> Flow[Past | None]:
-        desk = self.desk
-        left_s = desk.shield.policy.file.escalation.wait_s if waits else 0.0
-        if desk.deadline_at_ms is not None:
-            left_s = min(left_s, (desk.deadline_at_ms - desk.shield.clock()) / 1000)
-        pause_s = FIRST_S
+        patience = Patience(self.desk, waits)
         while True:
             looked = yield from self._look()
             found = yield from self._found(looked)
             is_open = looked.ticket is not None and looked.ticket.state is State.OPEN
-            if found is not None or not is_open or left_s <= 0 or desk.ended is not None:
+            if found is not None or not is_open or patience.is_over:
                 return found
-            place = desk.shield.waiting.join(self.blank.key)
-            try:
-                yield Turn(place, min(pause_s, left_s))
-            finally:
-                desk.shield.waiting.leave(self.blank.key, place)
-            left_s, pause_s = left_s - pause_s, min(pause_s * 2, LONGEST_S)
+            yield from patience.pause(self.blank.key)
 
     def _look(self) -> Flow[Looked]:
         """The request as it stands; one whose time is over is denied, and whoever finds that writes it down."""

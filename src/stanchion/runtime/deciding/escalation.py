@@ -35,16 +35,13 @@ from stanchion.runtime.asides import aside
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.discretion import arguments
 from stanchion.runtime.deciding.kept_answers import grant_doubt, taken
+from stanchion.runtime.deciding.patience import Patience
 from stanchion.runtime.deciding.pauses import held_up, hold_up
 from stanchion.runtime.deciding.terms import paused, question
 from stanchion.runtime.driving.flow import Flow
-from stanchion.runtime.driving.needs import Turn
 from stanchion.runtime.people.passing import context, is_due, pass_on
 from stanchion.runtime.standing.veil import hidden_names, tell
 
-FIRST_S: Final = 0.05
-LONGEST_S: Final = 1.0
-"""How long a caller who waits lets the store rest between two looks: first, and at most."""
 LOOKED_AT: Final = "stanchion-run-1"
 """What is hashed first where a ticket is about a run, so that it is never one about an action."""
 
@@ -200,18 +197,10 @@ def resumed(desk: Desk, moment: Moment, answer: Granted | Finding) -> Moment:
 
 def _wait(desk: Desk, ticket: Ticket, kept: Kept, decision: Decision, roster: Roster) -> Flow[Kept]:
     """Look again and again, ever more rarely, until somebody has answered or the caller's time is over."""
-    left_s = desk.shield.policy.file.escalation.wait_s
-    if desk.deadline_at_ms is not None:
-        left_s = min(left_s, (desk.deadline_at_ms - desk.shield.clock()) / 1000)
-    pause_s, looks = FIRST_S, 0
-    while left_s > 0 and desk.ended is None and kept.ticket is not None and kept.ticket.state is State.OPEN:
-        place = desk.shield.waiting.join(ticket.key)
-        try:
-            yield Turn(place, min(pause_s, left_s))
-        finally:
-            desk.shield.waiting.leave(ticket.key, place)
-        left_s -= pause_s
-        pause_s, looks = min(pause_s * 2, LONGEST_S), looks + 1
+    patience, looks = Patience(desk), 0
+    while not patience.is_over and kept.ticket is not None and kept.ticket.state is State.OPEN:
+        yield from patience.pause(ticket.key)
+        looks += 1
         look = f"{decision.id}.look{looks}"
         kept = yield from change(desk.shield.records, look, ticket.tenant, ticket.key, _standing)
         if kept.ticket is not None and is_due(kept.ticket, roster, kept.now):
