@@ -7,11 +7,15 @@ from typing import Any
 
 import pytest
 
+from stanchion.guards.evidence import Evidence
 from stanchion.guards.evidence.claims import claims
 from stanchion.guards.evidence.outcome import FAILED, PASSED, UNCLEAR, outcome
-from stanchion.guards.evidence.steps import Known, Step, steps_of
+from stanchion.guards.evidence.steps import Known, Step, steps_by
 from stanchion.guards.evidence.work import KEPT, Work
+from stanchion.kernel.events import RunInfo, ToolCall, ToolResult
+from stanchion.readings import read
 from stanchion.testing import shield_for
+from tests.guards.steps import steps_of
 
 TESTS_CLAIMED = [
     "All tests pass.",
@@ -118,8 +122,12 @@ def test_what_is_no_claim_is_let_be(text: str) -> None:
     assert claims(text) == frozenset()
 
 
+def done_by(tool: str, args: dict[str, Any], traits: tuple[str, ...] = ()) -> list[Step]:
+    return steps_by(Known())(read(ToolCall(id="c1", run=RunInfo("r1"), at=0, tool=tool, args=args, traits=traits)))
+
+
 def kinds(command: object, tool: str = "bash") -> list[str]:
-    return [step.what for step in steps_of(tool, (), {"command": command}, Known())]
+    return [step.what for step in done_by(tool, {"command": command})]
 
 
 @pytest.mark.parametrize(
@@ -263,11 +271,27 @@ def test_handing_on_is_recognised(command: str) -> None:
     ],
 )
 def test_what_a_tool_does_is_told_by_its_name_and_arguments(tool: str, args: dict[str, Any], what: list[str]) -> None:
-    assert [step.what for step in steps_of(tool, (), args, Known())] == what
+    assert [step.what for step in done_by(tool, args)] == what
 
 
 def test_a_tool_that_only_reads_changes_nothing() -> None:
-    assert steps_of("update_view", ("read_only",), {"path": "a.py"}, Known()) == []
+    assert done_by("update_view", {"path": "a.py"}, ("read_only",)) == []
+
+
+def test_guards_that_look_for_the_same_read_a_call_once() -> None:
+    args = {"command": "cd once && uv run pytest -q tests/once.py && git commit -m 'only once'"}
+    one, other = Evidence(lint=None), Evidence(tests=None)
+    call = read(ToolCall(id="c1", run=RunInfo("r1"), at=0, tool="bash", args=args))
+    alone = steps_of(lambda: one.judge(call, None, 0))
+    assert steps_of(lambda: other.judge(call, None, 0)) < alone / 3
+    came = read(ToolResult(id="e2", run=RunInfo("r1"), at=0, tool="bash", args=args, result="1 passed", call="c1"))
+    assert steps_of(lambda: other._steps(came)) < alone / 3
+
+
+def test_guards_that_look_for_something_else_read_it_for_themselves() -> None:
+    call = read(ToolCall(id="c1", run=RunInfo("r1"), at=0, tool="bash", args={"command": "verify all"}))
+    assert steps_by(Known())(call) == []
+    assert Evidence(test_commands=("verify",))._steps(call) != []
 
 
 @pytest.mark.parametrize(
@@ -294,7 +318,7 @@ def test_a_tool_that_only_reads_changes_nothing() -> None:
     ],
 )
 def test_whose_status_a_call_ends_with(command: str, counts: bool) -> None:
-    steps = steps_of("bash", (), {"command": command}, Known())
+    steps = done_by("bash", {"command": command})
     assert {step.last for step in steps if step.what == "test"} == {counts}
 
 

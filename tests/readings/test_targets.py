@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
+from stanchion.guards.files import Files
 from stanchion.guards.files.protected.rule import Use
+from stanchion.kernel.events import RunInfo, ToolCall
+from stanchion.readings import read
 from stanchion.readings.commands import USUAL, held
 from stanchion.readings.paths.targets import Seeing, Target, targets
 
@@ -91,3 +94,12 @@ def test_commands_are_read_for_their_paths(command: Any, expected: set[tuple[str
 def test_a_command_that_changes_its_folder_is_followed() -> None:
     one, _ = named("bash", (), {"command": "cd src && cat x", "cwd": "/w"})
     assert (one.text, one.base) == ("x", "/w/src")
+
+
+def test_guards_that_lay_down_nothing_of_their_own_read_the_paths_of_a_call_once() -> None:
+    call = read(ToolCall(id="c1", run=RunInfo("r1"), at=0, tool="write_file", args={"path": "a.py"}))
+    found = Files().targets(call)
+    assert Files(root=("/",), shipped=False).targets(call) is found
+    assert found == [Target("a.py", "write")]
+    assert Files(tools={"write_file": "delete"}).targets(call) == [Target("a.py", "delete")]
+    assert Files().targets(call) is found

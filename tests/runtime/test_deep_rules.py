@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from stanchion import Action, Shield
+from stanchion import Action, Finding, Shield
 from stanchion.kernel.lookups import Answered, Expired, Failed
 from stanchion.runtime.answers.breaker import Breaker
 from stanchion.runtime.answers.deep import DeepRules, Inbox, Terms
@@ -395,3 +395,65 @@ def test_async_code_of_a_low_risk_call_is_asked_beside_it() -> None:
     first, following = asyncio.run(story())
     assert (first.findings, first.inputs.answers) == ((), ())
     assert following.code == "kernel.late_answer"
+
+
+class Meets:
+    """Code that waits until as many questions are worked on as it is told; one of them alone never ends."""
+
+    id, deep, deadline_ms = "rule", True, LONG_MS
+
+    def __init__(self, many: int) -> None:
+        self._all = threading.Barrier(many)
+        self.done = 0
+
+    def judge(self, _event: Any) -> None:
+        self._all.wait(30)
+        self.done += 1
+
+
+def test_questions_beside_calls_are_worked_on_side_by_side_though_each_call_wakes_nobody() -> None:
+    """Who was called takes what waits, and calls the next before it begins."""
+    code = Meets(8)
+    with shielded(code) as shield:
+        run = shield.run("a")
+        for number in range(8):
+            run.check("low", {"n": number})
+        until(lambda: code.done == 8)
+        until(lambda: counts(shield).get("answered") == 8)
+
+
+def test_threads_that_ask_at_once_never_have_more_questions_open_than_a_run_may(hung: Code) -> None:
+    with shielded(hung, questions_for_a_run=3) as shield:
+        run = shield.run("a")
+        threads = [threading.Thread(target=run.check, args=("low", {"n": number})) for number in range(12)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(30)
+        told = counts(shield)
+        assert told["asked"] <= 3
+        assert told["asked"] + told["full"] == 12
+
+
+LONG = "x" * 100_000
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome"),
+    [
+        (LONG, "answered"),
+        (Finding(Action.WARN, "rule.noted", (LONG, *["x"] * 100_000)), "answered"),
+        (Finding(Action.WARN, "rule.noted", text=LONG, guidance=LONG), "answered"),
+        (Finding(Action.WARN, "rule.noted", effects=("flag_trajectory",) * 1_000), "failed"),
+        ([LONG] * 1_000, "failed"),
+    ],
+    ids=["text", "arguments", "words", "effects", "rubbish"],
+)
+def test_a_flood_of_words_is_cut_before_it_enters_the_next_event(answer: Any, outcome: str) -> None:
+    with shielded(Code(answer)) as shield:
+        run = shield.run("a")
+        run.check("low", {})
+        until(lambda: counts(shield).get(outcome) == 1)
+        found = run.check("low", {}).findings
+        assert len(found) == (outcome == "answered")
+        assert all(len(finding.message) + len(str(finding.args)) < 10_000 for finding in found)

@@ -326,4 +326,9 @@ def _name(name: Any) -> str:
 
 
 def _said(findings: tuple[Finding, ...], redact: Redact) -> tuple[Said, ...]:
-    return tuple([Said(f.guard, NAMES[f.action], f.code, tuple(redact(f.args)), redact(f.text)) for f in findings])
+    return tuple(
+        [
+            Said(f.guard, NAMES[f.action], f.code, tuple(redact(f.args)), redact(f.text) if f.text else "")
+            for f in findings
+        ]
+    )

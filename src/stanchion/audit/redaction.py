@@ -35,6 +35,18 @@ def masked(value: Any) -> Any:
     if type(value) is list or type(value) is tuple:
         if _NUMBERS.issuperset(map(type, value)):
             return value
-        items = [masked(item) for item in value]
-        return value if all(new is item for new, item in zip(items, value, strict=True)) else items
+        return _each_masked(value)
     return value
+
+
+def _each_masked(values: list[Any] | tuple[Any, ...]) -> list[Any] | tuple[Any, ...]:
+    masks: list[Any] | None = None
+    for at, item in enumerate(values):
+        if type(item) is str:
+            new = without_told(item, MASK) if " " in item else item
+        else:
+            new = item if type(item) in _NUMBERS else masked(item)
+        if new is not item:
+            masks = list(values) if masks is None else masks
+            masks[at] = new
+    return values if masks is None else masks

@@ -90,9 +90,10 @@ class Health(msgspec.Struct, frozen=True):
             return None
         before = isinstance(event, ToolCall)
         register = values[0] if before else pushed(values[0], self._failed(event), self.calls)
-        known, health = outcomes(register).known, score(register)
-        if health is None:
+        known, failed = outcomes(register)
+        if not known:
             return None
+        health = _score(known, failed)
         if known < self.min_calls or health >= self.unsteady:
             return Finding(Action.ALLOW, "health.known", (event.tool, health, known)) if before else None
         code = "health.low" if health < self.low else "health.unsteady"
@@ -106,7 +107,11 @@ class Health(msgspec.Struct, frozen=True):
 def score(register: int) -> int | None:
     """How much of a hundred of the last calls went well, rounded down; `None` where none is known."""
     known, failed = outcomes(register)
-    return None if not known else 100 * (known - failed) // known
+    return _score(known, failed) if known else None
+
+
+def _score(known: int, failed: int) -> int:
+    return 100 * (known - failed) // known
 
 
 def health_key(tenant: str, tool: str) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Final
 
 import msgspec
 
-from stanchion.guards._bounded import bounded
+from stanchion.guards._answers import bounded, cut
 from stanchion.guards._routes import Waits, lookup, named, routed
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Event
@@ -72,10 +72,12 @@ class PythonGuard(msgspec.Struct, frozen=True):
         return [str(payload.stage), told, run.agent, run.role, run.task]
 
     def checked(self, value: Any, /) -> Any:
-        """An answer that is one, and no longer than a record takes."""
+        """An answer that is one, no longer than what the run's next event can bear."""
         if value is None:
             return None
-        if isinstance(value, str | Finding):
+        if isinstance(value, str):
+            return cut(value)
+        if isinstance(value, Finding):
             return bounded(value)
         raise TypeError(SHAPES)
 

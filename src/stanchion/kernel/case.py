@@ -9,7 +9,7 @@ from stanchion.kernel.events import Moment
 from stanchion.kernel.findings import Trace
 from stanchion.kernel.judgement import Found, read_of
 from stanchion.kernel.layout import Wanted
-from stanchion.kernel.lookups import Answer
+from stanchion.kernel.lookups import UNHEARD, Answer
 from stanchion.kernel.state import FOREVER, Expect, Line, Put, Reply
 
 
@@ -70,6 +70,14 @@ class Case:
         self.wanted: Wanted = []
         self.took: dict[int, int] = {}
         """How long guards took, by their places, in nanoseconds, where that is measured."""
+
+    @property
+    def was_answered(self) -> bool:
+        """Whether there is an answer to judge by: those to questions beside the event are for the next one."""
+        for answer in self.answers.values():  # noqa: SIM110 - no generator: this is on the way of every call that asks
+            if answer is not UNHEARD:
+                return True
+        return False
 
     def trace(self) -> Trace:
         """The chain and how long its guards took, where that is measured."""

@@ -183,7 +183,9 @@ class Decision(msgspec.Struct, frozen=True, gc=False):
         warnings advise. The health score is there where the guard `health` judges calls, as in the pack `guardian`."""
         from stanchion.kernel.guardian_result import guardian_result
 
-        return guardian_result(self.proceeds, self.message, self.advice, self.findings, advice)
+        allowed = self.proceeds
+        reason, suggestion = ("", "") if allowed else (self.message, self.advice)
+        return guardian_result(allowed, reason, suggestion, self.findings, advice)
 
     @property
     def errors(self) -> tuple[Finding, ...]:

@@ -26,7 +26,7 @@ from stanchion.kernel.judgement import (
     with_late,
 )
 from stanchion.kernel.layout import keep, lay, place, watched, word
-from stanchion.kernel.lookups import UNHEARD, Answer, Ask, Lookup
+from stanchion.kernel.lookups import Answer, Ask, Lookup
 from stanchion.kernel.refusals import Entry, enter, entry_of, joined, keep_entry
 from stanchion.kernel.resolution import resolve
 from stanchion.kernel.soundness import sound_ruling
@@ -66,7 +66,7 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
                 if clock is not None:
                     _waited(case, lookups, clock() - begun)
                 heard(case.answers, lookups, given)
-            if any(answer is not UNHEARD for answer in case.answers.values()):
+            if case.was_answered:
                 _judge_answers(case)
         # 4. Records: guards that keep one judge by what the process knows of it; the batch expects that it still holds.
         if plan.records:
@@ -184,6 +184,7 @@ def _judge_records(case: Case, records: Records) -> None:
     expects, used, readings, now = case.expects, case.used, case.readings, case.now
     case.wanted = wanted = []
     clock = case.plans.clock
+    begun = 0 if clock is None else clock()
     for recorded in plan.records:
         pos, judge, name, index, _when, _at, _shadow = recorded
         if pos > cut:
@@ -193,10 +194,11 @@ def _judge_records(case: Case, records: Records) -> None:
         used.append((name, version, seen[1]))
         expects.append((name, version, version + 1))
         try:
-            begun = 0 if clock is None else clock()
             ruling = judge(readings[index], seen[1], now)
             if clock is not None:
-                case.took[pos] = clock() - begun
+                ended = clock()
+                case.took[pos] = ended - begun
+                begun = ended
             if ruling is None:
                 continue
             sound_ruling(ruling)

@@ -29,20 +29,22 @@ class GuardianResult(NamedTuple):
 def guardian_result(
     allowed: bool, reason: str, suggestion: str, findings: Iterable[Finding], advice: str
 ) -> GuardianResult:
-    """The result of a decision. Advice is what was given, and else what its warnings and remarks say."""
+    """The result of a decision; what goes ahead has no reason and no suggestion. Advice is what was given, and else
+    what its warnings and remarks say."""
     found = list(findings)
-    said = [_words(one) for one in found if one.action <= PROCEEDS]
+    said = [_words(one) for one in found if one.action <= PROCEEDS] if not advice else []
     score = next((one.args[1] for one in found if one.code in HEALTH and len(one.args) > 1), None)
     return GuardianResult(
         allowed,
-        "" if allowed else reason,
-        "" if allowed else suggestion,
+        reason,
+        suggestion,
         advice if advice else "; ".join([words for words in said if words]),
         score if isinstance(score, int) else None,
-        any(one.code == PROBE for one in found) and allowed,
+        allowed and PROBE in [one.code for one in found],
     )
 
 
 def _words(one: Finding) -> str:
     """What a finding advises, after what it says; what advises nothing is no advice."""
-    return f"{one.message}: {one.advice}" if one.advice else ""
+    advice = one.advice
+    return f"{one.message}: {advice}" if advice else ""

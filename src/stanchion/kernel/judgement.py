@@ -155,7 +155,8 @@ def heard(answers: dict[str, Answer], lookups: list[Lookup], given: tuple[Answer
     """Enter what was answered; what was only asked beside its event is noted, so that it is not asked again."""
     for lookup, answer in zip(lookups, given, strict=True):
         unheard = lookup.beside and type(answer) is Expired
-        answers[answer_name(lookup.guard, lookup.event)] = UNHEARD if unheard else answer
+        name = answer_name(lookup.guard, lookup.event) if lookup.event else lookup.guard
+        answers[name] = UNHEARD if unheard else answer
 
 
 def answers_of(plan: Plan, answers: dict[str, Answer], cut: int) -> tuple[tuple[str, Answer], ...]:

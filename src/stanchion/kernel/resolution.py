@@ -30,16 +30,16 @@ def resolve(
             plan.lineup.trace if trace is None else trace,
         )  # fmt: skip
     ordered = reached(found, cut)
-    real = tuple(finding for _, finding in ordered if not finding.shadow)
+    real = tuple([finding for _, finding in ordered if not finding.shadow])
     action = max([finding.action for finding in real], default=Action.ALLOW)
-    effects = tuple(dict.fromkeys(effect for finding in real for effect in finding.effects))
+    effects = tuple(dict.fromkeys([effect for finding in real for effect in finding.effects]))
     return Decision(
         moment.id,
         action,
         plan.policy,
         real,
         tuple([placed.id for placed in plan.guards[cut + 1 :]]) if cut < plan.end else (),
-        tuple(finding for _, finding in ordered if finding.shadow),
+        tuple([finding for _, finding in ordered if finding.shadow]),
         patches_of(ordered) if action <= PROCEEDS else (),
         effects,
         held,

@@ -91,6 +91,8 @@ class Veil:
 
     def name(self, name: str) -> str:
         """A name as it is shown."""
+        if not self._guards or self._known.get(name) == ():
+            return name
         return renamed(name, self.pairs((name,)))
 
     def words(self, text: str) -> str:

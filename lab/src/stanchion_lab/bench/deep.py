@@ -1,17 +1,21 @@
-"""What a deep rule costs a call of low risk, which does not wait for it: one that answers, hangs, crashes, babbles."""
+"""What a deep rule costs a call of low risk, which does not wait for it: one that answers, hangs, crashes, floods."""
 
 from __future__ import annotations
 
 import threading
 from typing import Any
 
+from stanchion.kernel.actions import Action
+from stanchion.kernel.findings import Finding
 from stanchion.runtime.shield import Shield
 from stanchion.runtime.standing.places import MEMORY
 from stanchion_lab.bench.chain import EXTRA, checked, policy
 from stanchion_lab.bench.measure import compare
 from stanchion_lab.bench.table import Effort, Section, rows_of
 
-NOTE = "the whole chain at low risk, beside a deep rule that hangs, crashes, answers rubbish, or passes"
+NOTE = "the whole chain at low risk, beside a deep rule that hangs, crashes, floods, answers rubbish, or passes"
+HOW = ("hangs", "crashes", "floods with rubbish", "floods with notes", "rubbish", "passes")
+MUCH = 100_000
 WITHOUT = "without a deep rule"
 
 
@@ -30,6 +34,10 @@ class Rule:
             self._over.wait()
         if self._how == "crashes":
             raise RuntimeError
+        if self._how == "floods with rubbish":
+            return ["x"] * MUCH
+        if self._how == "floods with notes":
+            return Finding(Action.ALLOW, "bench.noted", ("x" * MUCH, *["x"] * MUCH))
         return 7 if self._how == "rubbish" else None
 
 
@@ -38,7 +46,7 @@ def deep(effort: Effort) -> Section:
     over = threading.Event()
     shields = {
         WITHOUT: _shield(),
-        **{how: _shield(Rule(how, over)) for how in ("hangs", "crashes", "rubbish", "passes")},
+        **{how: _shield(Rule(how, over)) for how in HOW},
     }
     try:
         calls = {name: checked(shield.run("a1", "t1", id="r1")) for name, shield in shields.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 
 from stanchion.guards.evidence import tables
@@ -13,6 +14,8 @@ from stanchion.kernel.names import glob, is_glob
 
 DEEPEST: Final = 6
 """How many commands may start each other."""
+KEPT: Final = 64
+"""How many commands are kept as they were read: several guards ask about each."""
 _PROGRAMS: Final = frozenset([pattern.split()[0] for pattern in (*tables.TESTS, *tables.LINTS)]) | RUNNERS.keys()
 
 
@@ -24,6 +27,7 @@ def program(argv: tuple[str, ...]) -> str:
     return name
 
 
+@lru_cache(KEPT)
 def unwrapped(argv: tuple[str, ...]) -> tuple[str, ...]:
     """A command without what only starts it: `uv run python -m pytest -q` is `pytest -q`."""
     for _ in range(DEEPEST):
@@ -34,6 +38,7 @@ def unwrapped(argv: tuple[str, ...]) -> tuple[str, ...]:
     return argv
 
 
+@lru_cache(KEPT)
 def surely_runs(argv: tuple[str, ...]) -> tuple[str, ...] | None:
     """The same where the command is sure to run: nothing on the way keeps it from that, it does what it is for, and it
     is where programs of its name are. `None` where that is not so."""

@@ -14,7 +14,7 @@ from stanchion.guards.evidence.commands import Catalogue
 from stanchion.guards.evidence.outcome import NONE, PASSED
 from stanchion.guards.evidence.public import Public
 from stanchion.guards.evidence.reviews import verdict_in, verdict_of
-from stanchion.guards.evidence.steps import Known, Step, steps_of
+from stanchion.guards.evidence.steps import Known, Step, Steps, steps_by
 from stanchion.guards.evidence.work import TOLD, Work, fails
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.contract.values import Beside
@@ -108,9 +108,9 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
         return WATCHED if self.review is None else WATCHED | HANDED
 
     @cached_property
-    def _known(self) -> Known:
+    def _steps(self) -> Steps:
         lists = {"tests": self.test_commands, "lints": self.lint_commands, "commits": self.commit_commands}
-        return Known(
+        known = Known(
             **{name: Catalogue(given) for name, given in lists.items() if given is not None},
             test_tools=_names(self.test_tools),
             lint_tools=_names(self.lint_tools),
@@ -120,6 +120,7 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
             merges=None if self.merge_commands is None else Catalogue(self.merge_commands),
             public=None if self.docs is None else Public(_names(self.api_files), _names(self.docs_files)),
         )
+        return steps_by(known)
 
     @cached_property
     def _tables(self) -> tuple[Found, Found, Found]:
@@ -166,7 +167,7 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
             case ToolResult() if FAILED in event.traits:
                 return None
             case ToolCall() | ToolResult() | Failure():
-                return self._judge_call(event, value)
+                return self._judge_call(event, reading.of(self._steps), value)
             case Handoff() | HandoffDone() if self.review is not None:
                 before = Work.of(value)
                 work = self._handed(event, before)
@@ -177,9 +178,8 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
             case _:
                 return None
 
-    def _judge_call(self, event: ToolCall | ToolResult | Failure, value: Any) -> Ruling | None:
+    def _judge_call(self, event: ToolCall | ToolResult | Failure, steps: list[Step], value: Any) -> Ruling | None:
         misplaced = self._misplaced(event) if self.branch is not None and isinstance(event, ToolCall) else None
-        steps = steps_of(event.tool, event.traits, event.args, self._known)
         reviews = self.review is not None and event.run.role in self.reviewers
         if not steps and not reviews:
             return None if misplaced is None else Ruling(misplaced)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache, partial
 from typing import Any, Final, Literal, NamedTuple
 
 from stanchion.guards.evidence import tables
@@ -13,11 +14,16 @@ from stanchion.guards.evidence.outcome import tells_of_tests
 from stanchion.guards.evidence.public import Public
 from stanchion.guards.evidence.shell_texts import changes_what_runs, shell_text
 from stanchion.kernel.names import Names
+from stanchion.readings import Reading
 from stanchion.readings.act import act_of
 from stanchion.readings.act_words import ASKS, COMMANDS
 from stanchion.readings.names import letters, plain
 
 SHOWN: Final = 80
+KEPT_READERS: Final = 16
+KEPT_NAMES: Final = 512
+KEPT_TEXTS: Final = 32
+"""How much is kept of what was read before: enough for calls that are under way until their outcomes come."""
 
 RUNS: Final = frozenset({"run", "runs", "execute", "exec", "start", "invoke", "trigger"})
 TESTS: Final = frozenset({"test", "tests", "pytest", "unittest", "unittests", "jest", "vitest", "testsuite"})
@@ -98,40 +104,81 @@ def _keeps_running(argv: tuple[str, ...]) -> bool:
     return argv[0] not in TEST_PROGRAMS or leaves_a_run(argv[0], argv[1:])
 
 
-def steps_of(tool: str, traits: tuple[str, ...], args: Mapping[str, Any], known: Known) -> list[Step]:
-    """What a call does, in order: by its tool, and by the shell texts in its arguments. A tool that is given a text to
-    run tests what the text tests, whatever its name says; only one that the policy names is believed."""
+class Named(NamedTuple):
+    """What a tool does by its name and traits alone."""
+
+    changes: bool
+    checks: Literal["test", "lint"] | None
+    hands: Literal["commit", "say"] | None
+    merges: bool
+
+
+class Texts(NamedTuple):
+    """The shell texts of a call; without `plainly` something beside a text says how it runs."""
+
+    given: tuple[str, ...]
+    plainly: bool
+
+
+class Steps:
+    """Reads what calls do to code, by what a policy says. What a name or a text does is worked out once: the guards of
+    a policy read each call, and each reads it again when its outcome comes."""
+
+    def __init__(self, known: Known) -> None:
+        self._known = known
+        self._named = lru_cache(KEPT_NAMES)(partial(_named, known))
+        self._shell = lru_cache(KEPT_TEXTS)(lambda text, plainly: tuple(_in_shell(text, known, plainly)))
+
+    def __call__(self, reading: Reading[Any]) -> list[Step]:
+        """What a call does, in order: by its tool, and by the shell texts in its arguments. A tool that is given a text
+        to run tests what the text tests, whatever its name says; only one that the policy names is believed."""
+        event, texts = reading.event, reading.of(_texts)
+        does = list(self._by_tool(event.tool, event.traits, event.args, bool(texts.given)))
+        for text in texts.given:
+            does += self._shell(text, texts.plainly)
+        return does
+
+    def _by_tool(self, tool: str, traits: tuple[str, ...], args: Mapping[str, Any], runs_text: bool) -> Iterator[Step]:
+        named, known = self._named(tool, traits, runs_text), self._known
+        path = changed_by(tool, traits, args, known.code) if named.changes else ""
+        if path:
+            yield Step("change", _short(path))
+        if named.checks is not None:
+            yield Step(named.checks, tool)
+        if named.hands is not None:
+            yield Step(named.hands, tool, texts=tuple([value for value in args.values() if isinstance(value, str)]))
+        if named.merges:
+            yield Step("merge", tool)
+        if known.public is not None and named.changes:
+            for path, api in known.public.changes(tool, traits, args):
+                yield Step("api" if api else "doc", _short(path))
+
+
+@lru_cache(KEPT_READERS)
+def steps_by(known: Known) -> Steps:
+    """What reads calls by what a policy says: the same for all guards of which it says the same."""
+    return Steps(known)
+
+
+def _texts(reading: Reading[Any]) -> Texts:
+    args = reading.event.args
     texts = [text for key, value in args.items() if plain(str(key)) in COMMANDS and (text := shell_text(value, args))]
-    does = list(_by_tool(tool, traits, args, known, bool(texts)))
-    plainly = len(texts) == 1 and not changes_what_runs(args)
-    for text in texts:
-        does += _in_shell(text, known, plainly)
-    return does
+    return Texts(tuple(texts), len(texts) == 1 and not changes_what_runs(args))
 
 
-def _by_tool(
-    tool: str, traits: tuple[str, ...], args: Mapping[str, Any], known: Known, runs_text: bool
-) -> Iterator[Step]:
-    path = changed_by(tool, traits, args, known.code)
-    if path:
-        yield Step("change", _short(path))
-    if _checks(tool, known.test_tools, TESTS, RUNS, runs_text):
-        yield Step("test", tool)
-    elif _checks(tool, known.lint_tools, LINTS, RUNS | {"check"}, runs_text):
-        yield Step("lint", tool)
+def _named(known: Known, tool: str, traits: tuple[str, ...], runs_text: bool) -> Named:
     act = act_of(tool, traits)
+    checks: Literal["test", "lint"] | None = None
+    if _checks(tool, known.test_tools, TESTS, RUNS, runs_text):
+        checks = "test"
+    elif _checks(tool, known.lint_tools, LINTS, RUNS | {"check"}, runs_text):
+        checks = "lint"
     if known.commit_tools is not None:
         commits = tool in known.commit_tools
     else:
         commits = not act.asks and any(group <= act.words for group in COMMITS)
-    if commits or act.says:
-        texts = [value for value in args.values() if isinstance(value, str)]
-        yield Step("commit" if commits else "say", tool, texts=tuple(texts))
-    if known.merging and not act.asks and any(group <= act.words for group in MERGES):
-        yield Step("merge", tool)
-    if known.public is not None:
-        for path, api in known.public.changes(tool, traits, args):
-            yield Step("api" if api else "doc", _short(path))
+    merges = known.merging and not act.asks and any(group <= act.words for group in MERGES)
+    return Named(act.changes, checks, "commit" if commits else "say" if act.says else None, merges)
 
 
 def _checks(tool: str, given: Names | None, words: frozenset[str], runs: frozenset[str], runs_text: bool) -> bool:

@@ -31,7 +31,7 @@ from stanchion.readings import Reading
 from stanchion.readings.paths.place import Place, is_url, joined, place_of
 from stanchion.readings.paths.spelling import spelling
 from stanchion.readings.paths.swaps import swaps_in
-from stanchion.readings.paths.targets import How, Seeing, Target, contents, targets
+from stanchion.readings.paths.targets import How, Seeing, Target, contents, targets, targets_in
 from stanchion.readings.shell.paths import paths_in, swaps_of
 
 if TYPE_CHECKING:
@@ -257,6 +257,8 @@ class Files(msgspec.Struct, frozen=True, dict=True):
 
     def targets(self, reading: Reading[ToolCall]) -> list[Target]:
         """The paths of a call."""
+        if not self.tools and not self.arguments:
+            return reading.of(targets_in)
         event = reading.event
         return list(targets(event.tool, event.traits, event.args, self._seeing, reading.commands))
 

@@ -23,7 +23,6 @@ from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import When, key
 from stanchion.readings import Reading
 from stanchion.readings.paths.place import place_of
-from stanchion.readings.paths.targets import Seeing
 
 __all__ = ["CODES", "Locks"]
 
@@ -86,9 +85,7 @@ class Locks(msgspec.Struct, frozen=True, dict=True):
     def seen(self) -> Seen:
         """How the paths of calls are read."""
         root = place_of(self.root, lenient=self.root[1:2] == ":")
-        return Seen(
-            root, self.case_insensitive, self.lock_reads, frozenset(self.resources), Seeing(lambda _tool: None, {})
-        )
+        return Seen(root, self.case_insensitive, self.lock_reads, frozenset(self.resources))
 
     def beside(self, _stages: frozenset[Stage], /) -> Beside | None:
         """What asks the disk where links lead, where that is wanted."""

@@ -13,7 +13,7 @@ from stanchion.readings.act import Use, act_of
 from stanchion.readings.paths.devices import is_device
 from stanchion.readings.paths.place import Place, is_url, joined, place_of
 from stanchion.readings.paths.spelling import spelling
-from stanchion.readings.paths.targets import Seeing, Target, targets
+from stanchion.readings.paths.targets import Seeing, Target, targets, targets_in
 
 LOCK: Final = "lock_file"
 UNLOCK: Final = "unlock_file"
@@ -30,7 +30,6 @@ class Seen(NamedTuple):
     folded: bool
     reads: bool
     resources: frozenset[str]
-    seeing: Seeing
 
     def names(self, text: str, start: str = "") -> Iterator[str]:
         """The names under which a path is locked: one for every way in which it may be read."""
@@ -62,8 +61,7 @@ class Seen(NamedTuple):
 
     def targets(self, reading: Reading[ToolCall]) -> list[Target]:
         """The paths of a call that have to be locked."""
-        event = reading.event
-        found = targets(event.tool, event.traits, event.args, self.seeing, reading.commands)
+        found = reading.of(targets_in)
         return [one for one in found if one.sure and not is_url(one.text) and (self.reads or one.use != "read")]
 
     def _files(self, found: Iterator[Target] | list[Target]) -> Iterator[Want]:

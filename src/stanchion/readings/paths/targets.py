@@ -96,6 +96,16 @@ def targets(
                 yield from _in_text(key, value, base, own, said, seeing)
 
 
+def targets_in(reading: Any) -> list[Target]:
+    """The paths of a call for all who lay down nothing of their own about tools and arguments: `reading.of` it."""
+    event = reading.event
+    return list(targets(event.tool, event.traits, event.args, PLAINLY, reading.commands))
+
+
+PLAINLY: Final = Seeing(lambda _tool: None, {})
+"""How calls are read where nothing else is said."""
+
+
 def _hunted(key: str, value: Any) -> bool:
     from stanchion.readings.shell.paths import hunts
 

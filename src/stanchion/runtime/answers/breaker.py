@@ -15,6 +15,8 @@ class Breaker:
         self._lock = Lock()
         self._in_a_row = 0
         self._until: float | None = None
+        self.tripped = False
+        """Whether it rests, or is tried: else there is nothing to ask."""
 
     def lets(self) -> bool:
         """Whether a question may be asked now."""
@@ -31,11 +33,11 @@ class Breaker:
         """It has answered in time."""
         if self._in_a_row or self._until is not None:
             with self._lock:
-                self._in_a_row, self._until = 0, None
+                self._in_a_row, self._until, self.tripped = 0, None, False
 
     def failed(self) -> None:
         """It has failed, or was late."""
         with self._lock:
             self._in_a_row += 1
             if self._in_a_row >= self._after:
-                self._until = self._clock() + self._rest_s
+                self._until, self.tripped = self._clock() + self._rest_s, True

@@ -23,6 +23,8 @@ OnCost = Callable[[int, int], None]
 OUTCOMES: Final = ("asked", "kept", "answered", "failed", "late", "dropped", "full", "resting", "unpaid")
 """What can become of a question; the last three were not asked."""
 FOREVER: Final = float("inf")
+OVER, TOLD = "over", "told"
+"""What happens to a question once: it ends, and somebody has waited for it in vain."""
 POLICIES: Final = 16
 """How many policies are remembered, so that a decision under way finds the rules of the one it began with."""
 
@@ -40,39 +42,35 @@ class Terms(NamedTuple):
 class Inbox:
     """The questions of one run that deep rules have not answered, so many at the most."""
 
-    __slots__ = ("_lock", "_open")
+    __slots__ = ("open",)
 
     def __init__(self) -> None:
-        self._lock = Lock()
-        self._open = 0
+        self.open: set[Entry] = set()
 
-    def take(self, most: int) -> bool:
-        """Take a place, where there is one."""
-        if self._open >= most:
-            return False
-        with self._lock:
-            if self._open >= most:
-                return False
-            self._open += 1
+    def take(self, entry: Entry, most: int) -> bool:
+        """Take a place, where there is one. Who finds too many after it has come in goes again: of several threads that
+        come at once all may, but never is there one too many."""
+        self.open.add(entry)
+        if len(self.open) <= most:
             return True
+        self.open.discard(entry)
+        return False
 
-    def leave(self) -> None:
+    def leave(self, entry: Entry) -> None:
         """Give a place back."""
-        with self._lock:
-            self._open -= 1
+        self.open.discard(entry)
 
 
 class Entry:
     """One question to a rule, from when it is asked until its answer, or until nobody would take it any more."""
 
-    __slots__ = ("_inbox", "_key", "_lock", "_on_cost", "_over", "_rule", "_told", "one", "until")
+    __slots__ = ("_inbox", "_key", "_left", "_on_cost", "_rule", "one", "until")
 
     def __init__(self, rule: Rule, inbox: Inbox, key: Key | None, until: float, on_cost: OnCost) -> None:
         self._rule, self._inbox, self._key, self._on_cost = rule, inbox, key, on_cost
         self.until = until
         self.one: Question | Lingering | None = None
-        self._lock = Lock()
-        self._over = self._told = False
+        self._left = {OVER, TOLD}
 
     def checked(self, value: Any, /) -> Any:
         """An answer as it is recorded; raises where it is none."""
@@ -80,16 +78,17 @@ class Entry:
 
     def expired(self) -> None:
         """Somebody has waited for it in vain."""
-        if not self._first("_told"):
+        if not self._first(TOLD):
             return
         self._rule.tally("late")
         self._rule.breaker.failed()
 
     def answered(self, answer: Answer | None, /) -> None:
         """It is over: with an answer, or without one where it was never asked."""
-        if not self._first("_over"):
+        if not self._first(OVER):
             return
-        self._inbox.leave()
+        self._inbox.leave(self)
+        self.one = None  # it is over, and leaves nothing that only a collection would find
         rule = self._rule
         rule.leave(self)
         match answer:
@@ -97,12 +96,12 @@ class Entry:
                 rule.tally("answered")
                 if self._key is not None:
                     rule.kept.put(self._key, answer)
-                if not self._told:
+                if TOLD in self._left:
                     rule.breaker.passed()
                 self._charge(answer.value)
             case Failed():
                 rule.tally("failed")
-                if not self._told:
+                if TOLD in self._left:
                     rule.breaker.failed()
             case _:
                 rule.tally("dropped")
@@ -120,16 +119,19 @@ class Entry:
 
     def overdue(self) -> None:
         """Its time box is over: have it stop, and count it as a failure."""
+        one = self.one
         self.expired()
         self.answered(None)
-        if self.one is not None:
-            self.one.abandon()
+        if one is not None:
+            one.abandon()
 
     def _first(self, what: str) -> bool:
-        with self._lock:
-            before: bool = getattr(self, what)
-            setattr(self, what, True)
-            return not before
+        """Whether this is the first to say so: of several threads one takes it out."""
+        try:
+            self._left.remove(what)
+        except KeyError:
+            return False
+        return True
 
 
 class Rule:
@@ -163,18 +165,22 @@ class Rule:
         if self._paid and not pays:
             self.tally("unpaid")
             return None
-        self._sweep()
-        if not self.breaker.lets():
+        now = self._clock()
+        if now >= self._due:
+            self._sweep()
+        if self.breaker.tripped and not self.breaker.lets():
             self.tally("resting")
             return None
-        if not inbox.take(self.terms.questions_for_a_run):
+        most = self.terms.questions_for_a_run
+        entry = Entry(self, inbox, key, now + self.terms.time_box_s, on_cost) if len(inbox.open) < most else None
+        if entry is None or not inbox.take(entry, most):
             self.tally("full")
             return None
-        self.tally("asked")
-        entry = Entry(self, inbox, key, self._clock() + self.terms.time_box_s, on_cost)
-        with self._lock:
-            self._asked[entry] = None
-            self._due = min(self._due, entry.until)
+        next(self._counts["asked"])
+        # In this order, and without a lock: who sweeps sees the question, or leaves it to this to say when it is due.
+        self._asked[entry] = None
+        if entry.until < self._due:
+            self._due = entry.until
         return entry
 
     def _key(self, tenant: str, payload: Any) -> Key | None:
@@ -192,8 +198,7 @@ class Rule:
 
     def leave(self, entry: Entry) -> None:
         """Forget a question that is over."""
-        with self._lock:
-            self._asked.pop(entry, None)
+        self._asked.pop(entry, None)
 
     def tally(self, what: str) -> None:
         """Count what became of a question."""
@@ -203,11 +208,19 @@ class Rule:
         """Have questions stop whose time box is over, oldest first."""
         while self._clock() >= self._due:
             with self._lock:
-                first = next(iter(self._asked), None)
-                self._due = FOREVER if first is None else first.until
-                if first is None or first.until > self._clock():
+                self._due = FOREVER
+                try:
+                    first = next(iter(self._asked), None)
+                except RuntimeError:  # somebody has asked meanwhile: the next to ask looks again
+                    self._due = self._clock()
                     return
-                del self._asked[first]
+                if first is None:
+                    return
+                if first.until > self._clock():
+                    self._due = first.until
+                    return
+                self._due = first.until
+                self._asked.pop(first, None)
             first.overdue()
 
 

@@ -60,8 +60,10 @@ class Answering:
     def answer(self, ask: Ask) -> tuple[Answer, ...]:
         """All answers, asked side by side, each an answer or its expiry."""
         if len(ask.lookups) == 1:
-            put = self._put(ask.policy, ask.lookups[0])
-            return (_or_expired(put.wait() if isinstance(put, Question) else put, ask.lookups[0]),)
+            lookup = ask.lookups[0]
+            put = self._put(ask.policy, lookup)
+            answer = put.wait() if isinstance(put, Question) else put
+            return (Expired(lookup.deadline_ms) if answer is None else answer,)
         asked = [(lookup, self._put(ask.policy, lookup)) for lookup in ask.lookups]
         return tuple([_or_expired(one.wait() if isinstance(one, Question) else one, lookup) for lookup, one in asked])
 
@@ -109,10 +111,10 @@ class Answering:
 
         beside = lookup.beside
         question = Question(
-            self._with_context(answerer, takes, lookup),
+            self._with_context(answerer, takes, lookup) if takes else answerer,
             lookup.payload,
             entry.until if entry is not None and beside else time.monotonic() + lookup.deadline_ms / 1000,
-            self._keeps(policy, lookup.guard),
+            entry is not None or self._keeps(policy, lookup.guard),  # what a deep rule says late is always heard
             threading.Event() if STOP in takes else None,
             lambda value: self._on_late(policy, lookup, value),
             ended,
@@ -121,7 +123,9 @@ class Answering:
         )
         if entry is not None:
             entry.one = question
-        self._open().add(question)
+            self._asked.add(question)  # it was looked at when the question was entered
+        else:
+            self._open().add(question)
         worth = lane.enter(question)
         if beside:  # however soon it answers: whether a call hears of it does not depend on who is faster
             return None

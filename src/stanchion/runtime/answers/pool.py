@@ -123,6 +123,8 @@ class Lane:
         self._lingering: dict[Any, Lingering] = {}
         self._threads = 0
         self._idle = 0
+        self._coming = False
+        """Whether a thread was called that has not come yet: who comes takes what waits, and calls the next."""
         self._closed = False
         self._known: tuple[Any, frozenset[str]] = (None, frozenset())
 
@@ -148,12 +150,17 @@ class Lane:
     def enter(self, question: Question) -> bool:
         """Take a question; says whether it is worth waiting for.
 
-        Cases, in this order: a thread is free, or can be started: it is. All are at work on questions of which one is
+        Cases, in this order: nobody ever waits for it, and a thread is on its way: that one sees to it. A thread is
+        free, or can be started: it is. All are at work on questions of which one is
         in time: it waits for its turn, where there is room. All are late: one that can be stopped makes way. Where none
         can, no thread would be there in time: what is also asked for the run's next event waits for its turn, without
         anybody waiting for it. The rest is abandoned.
         """
         with self._lock:
+            if question.beside and self._coming and not self._closed and len(self._waiting) < self._size:
+                question.keeps = True
+                self._waiting.append(question)
+                return True
             idle = not self._closed and self._idle > len(self._waiting)
             free = idle or (not self._closed and self._started())
             late = [] if free else self._late()
@@ -166,6 +173,7 @@ class Lane:
                 question.keeps = True  # a thread is there for it: however short its deadline, it is asked
             if taken:
                 self._line_up(question)
+            self._coming = self._coming or free
         if idle:
             self._calls.put(None)
         if worth and giving_way:
@@ -252,19 +260,32 @@ class Lane:
         while True:
             with self._lock:
                 self._idle -= idle
-                if self._waiting:
-                    question = self._waiting.popleft()
-                    self._at_work.add(question)
-                    return question
-                if self._closed or not called:
+                self._coming = False
+                question = self._first()
+                if question is None and (self._closed or not called):
                     self._threads -= 1
                     return None
-                self._idle += 1
+                self._idle += question is None
+                calls = self._coming and self._idle > 0
+            if question is not None:
+                if calls:
+                    self._calls.put(None)
+                return question
             idle = True
             try:
                 self._calls.get(timeout=IDLE_S)
             except Empty:
                 called = False
+
+    def _first(self) -> Question | None:
+        """Take the question that has waited for longest, and see that somebody comes for the others; the caller holds
+        the lock, and calls whoever is idle."""
+        if not self._waiting:
+            return None
+        question = self._waiting.popleft()
+        self._at_work.add(question)
+        self._coming = bool(self._waiting) and (self._idle > 0 or self._started())
+        return question
 
 
 def takes(call: Callable[..., Any]) -> frozenset[str]:

@@ -67,9 +67,11 @@ class Question:
         self.beside = beside
         self._context = contextvars.copy_context()
         self._lock = Lock()
-        self._done = threading.Lock()
-        self._done.acquire()
-        self._wake: Callable[[], object] = self._let_go
+        self._done: threading.Lock | None = None
+        if not beside:
+            self._done = threading.Lock()
+            self._done.acquire()
+        self._wake: Callable[[], object] | None = None
         self._answer: Answer | None = None
         self._cancel: Callable[[], object] | None = None
         self._listener = Listener.LATER if beside else Listener.WAITS
@@ -101,7 +103,8 @@ class Question:
     def wait(self) -> Answer | None:
         """The answer, waited for in this thread; `None` where the deadline comes first."""
         try:
-            self._done.acquire(timeout=max(0.0, self.deadline - time.monotonic()))
+            if self._done is not None:
+                self._done.acquire(timeout=max(0.0, self.deadline - time.monotonic()))
         except BaseException:
             self.abandon()
             raise
@@ -155,7 +158,7 @@ class Question:
             cancel()
         if not begun:
             self._leave(None)
-        wake()
+        self._rouse(wake)
 
     def _leave(self, answer: Answer | None) -> None:
         """Tell everybody that it is over."""
@@ -163,9 +166,13 @@ class Question:
         if self._account is not None:
             self._account.answered(answer)
 
-    def _let_go(self) -> None:
-        with suppress(RuntimeError):  # who waits was let go before
-            self._done.release()
+    def _rouse(self, wake: Callable[[], object] | None) -> None:
+        """Have whoever waits go on: a loop by its own means, a thread by the lock that it waits for."""
+        if wake is not None:
+            wake()
+        elif self._done is not None:
+            with suppress(RuntimeError):  # who waits was let go before
+                self._done.release()
 
     def _called(self) -> Any:
         value = self._call(self._payload) if self._stop is None else self._call(self._payload, stop=self._stop)
@@ -201,7 +208,7 @@ class Question:
         finally:
             self._leave(answer)
             if listener is Listener.WAITS:
-                wake()
+                self._rouse(wake)
 
 
 class Lingering:

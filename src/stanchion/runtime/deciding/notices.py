@@ -25,11 +25,12 @@ class Notices:
 
     def notice(self, event: Event, finding: Finding) -> None:
         """Keep a warning: for the agent, and for the record of what comes of the call."""
-        self.tell(f"{finding.message}; {finding.advice}" if finding.advice else finding.message)
+        message, advice = finding.message, finding.advice
+        self.tell(f"{message}; {advice}" if advice else message)
         if event.stage is Stage.TOOL_CALL:
             if len(self._notes) >= MAX_OPEN:
                 self._notes.popitem(last=False)
-            self._notes[event.id] = (*self._notes.get(event.id, ()), finding.message)
+            self._notes[event.id] = (*self._notes.get(event.id, ()), message)
 
     def tell(self, words: str) -> None:
         """Keep words for the agent."""

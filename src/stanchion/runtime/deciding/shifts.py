@@ -84,9 +84,6 @@ def times(desk: Desk, guard: str, name: str, decision: Decision, most: int, with
 
 def signalled(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
     """Move the states that a decision's findings give signals to, where they do move: that is known without a trip."""
-    reply = decision.inputs.reply
-    now = event.at if reply is None else reply.now
-    standing = standing_of(desk.shield.records.get(standing_key(desk.info.tenant), ABSENT)[1])
     asked = [
         (name, tuple(Signal(signal) for signal in signals), finding.terms.terms, finding.message)
         for finding in decision.findings
@@ -96,6 +93,11 @@ def signalled(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
     if decision.code in EXHAUSTED:
         why = "" if decision.determining is None else decision.determining.message
         asked.append((f"run:{desk.info.id}", (Signal.EXHAUSTED,), TERMS, why))
+    if not asked:
+        return
+    reply = decision.inputs.reply
+    now = event.at if reply is None else reply.now
+    standing = standing_of(desk.shield.records.get(standing_key(desk.info.tenant), ABSENT)[1])
     for name, signals, terms, why in asked:
         mark = standing.marks.get(name, Mark()) if name else standing.own
         if any(moved(mark, signal, now, why, terms) is not None for signal in signals):

@@ -11,12 +11,14 @@ import msgspec
 
 
 class Peer(msgspec.Struct, frozen=True):
-    """A library on PyPI; `storages` says where it can keep what it learns or decides."""
+    """A library on PyPI; `storages` says where it can keep what it learns or decides, `deep` whether it knows rules
+    that a call does not wait for."""
 
     name: str
     version: str
     reads: str
     storages: tuple[str, ...] = ("memory",)
+    deep: bool = False
 
     @property
     def pinned(self) -> str:
@@ -26,7 +28,7 @@ class Peer(msgspec.Struct, frozen=True):
 
 PEERS: Final = (
     Peer("guardianlayer", "2.0.5", "hashes tool and arguments, reads no text", ("memory", "disk")),
-    Peer("penguiflow", "3.11.2", "reads the tool's name and, of results, 4 secret patterns; keeps nothing"),
+    Peer("penguiflow", "3.11.2", "reads the tool's name and, of results, 4 secret patterns; keeps nothing", deep=True),
     Peer("veronica-core", "3.10.0", "reads a command's words and paths, no results", ("memory", "disk")),
 )
 

@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from stanchion.runtime.shield import Shield
 from stanchion_lab.bench.measure import Cost, cost_of
@@ -22,7 +22,13 @@ from stanchion_lab.bench.table import Effort, Row, Section
 
 PACK: Final = "default"
 LAYERS: Final = "guardian"
-OURS: Final = {PACK: "reads all texts of calls and results", LAYERS: "compares calls, with experience and advice"}
+DEEP: Final = "guardian and a deep rule"
+OURS: Final = {
+    PACK: "reads all texts of calls and results",
+    LAYERS: "compares calls, with experience and advice",
+    DEEP: "the same, and a deep rule that passes is asked beside each call",
+}
+WITH_DEEP: Final[dict[str, Any]] = {"name": "deep", "extends": LAYERS, "tools": {"*": {"risk": "low"}}}
 WHAT: Final[dict[str, Callable[[Took], int]]] = {
     "call": lambda took: took.call,
     "call and result": lambda took: took.call + took.result,
@@ -48,12 +54,32 @@ class Beside:
         return [Took(*one) for one in json.loads(answer)]
 
 
+class Passes:
+    """A deep rule that has nothing against any call."""
+
+    id = "passes"
+    deep = True
+
+    def judge(self, _event: Any) -> None:
+        """Pass."""
+
+
 class Seat(NamedTuple):
-    """A library at the table, and where it keeps things."""
+    """A library at the table, where it keeps things, and whether it asks a deep rule."""
 
     peer: Peer
     storage: str
     player: Beside
+    deep: bool = False
+
+    @property
+    def name(self) -> str:
+        """What it is called among the players."""
+        return f"{self.peer.name}{' deep' if self.deep else ''} {self.storage}"
+
+    def faces(self, pack: str, storage: str) -> bool:
+        """Whether it is measured beside a pack of ours: one that knows deep rules asks one where we do."""
+        return self.storage == storage and self.deep == (pack == DEEP and self.peer.deep)
 
 
 def sitting(effort: Effort, folder: Path, peers: tuple[Peer, ...] = PEERS) -> Section:
@@ -62,22 +88,27 @@ def sitting(effort: Effort, folder: Path, peers: tuple[Peer, ...] = PEERS) -> Se
     with ExitStack() as stack:
         home = stack.enter_context(at_home())
         choose(PACK, CORE)
-        on_disk = Shield.load(PACK, store=str(home / "own" / "state.db"), journal=str(home / "own" / "trail"))
-        layers = Shield.load(LAYERS, store=str(home / "layers" / "state.db"), journal=str(home / "layers" / "trail"))
         players: dict[str, Player] = {
             f"{PACK} memory": Shielded(in_memory(PACK, stack)),
-            f"{PACK} disk": Shielded(stack.enter_context(on_disk)),
+            f"{PACK} disk": Shielded(_on_disk(PACK, home / "own", stack)),
             f"{LAYERS} memory": Advised(in_memory(LAYERS, stack)),
-            f"{LAYERS} disk": Advised(stack.enter_context(layers)),
+            f"{LAYERS} disk": Advised(_on_disk(LAYERS, home / "layers", stack)),
+            f"{DEEP} memory": Advised(in_memory(WITH_DEEP, stack, (Passes(),))),
+            f"{DEEP} disk": Advised(_on_disk(WITH_DEEP, home / "deep", stack, (Passes(),))),
         }
         seats, missing = _seated(peers, folder, home, stack)
-        players |= {f"{seat.peer.name} {seat.storage}": seat.player for seat in seats}
+        players |= {seat.name: seat.player for seat in seats}
         took = play_all(players, calls.sessions)
     note = (
         f"{len(calls.steps):,} calls of {len(calls.sessions)} sessions from {calls.source}, refused or not;\n"
         "  ratios are to Stanchion's pack above with the same storage: below 1 the other is faster"
     )
     return Section("peers", note, [*_rows(took, seats), *missing])
+
+
+def _on_disk(source: str | dict[str, Any], folder: Path, stack: ExitStack, guards: tuple[Any, ...] = ()) -> Shield:
+    shield = Shield.load(source, store=str(folder / "state.db"), journal=str(folder / "trail"), guards=guards)
+    return stack.enter_context(shield)
 
 
 def _seated(peers: tuple[Peer, ...], folder: Path, home: Path, stack: ExitStack) -> tuple[list[Seat], list[Row]]:
@@ -92,17 +123,19 @@ def _seated(peers: tuple[Peer, ...], folder: Path, home: Path, stack: ExitStack)
                 Row(f"{peer.pinned}: not measured, it cannot be installed ({error})", amount=0, unit="calls")
             )
             continue
-        for storage in peer.storages:
-            place = home / f"{peer.name}-{storage}"
+        for storage, deep in itertools.product(peer.storages, (False, True) if peer.deep else (False,)):
+            place = home / f"{peer.name}-{storage}{'-deep' if deep else ''}"
             place.mkdir()
-            seats.append(Seat(peer, storage, stack.enter_context(_started(python, peer, storage, place))))
+            started = stack.enter_context(_started(python, peer, storage, place, deep))
+            seats.append(Seat(peer, storage, started, deep))
     return seats, missing
 
 
 @contextmanager
-def _started(python: Path, peer: Peer, storage: str, place: Path) -> Iterator[Beside]:
+def _started(python: Path, peer: Peer, storage: str, place: Path, deep: bool) -> Iterator[Beside]:
     """A library in a process that ends with the sitting; what it leaves lies in the folder it works in."""
-    command = [str(python.absolute()), str(Path(worker.__file__).absolute()), peer.name, storage, str(place)]
+    name = f"{peer.name} deep" if deep else peer.name
+    command = [str(python.absolute()), str(Path(worker.__file__).absolute()), name, storage, str(place)]
     pipe, hidden = subprocess.PIPE, subprocess.DEVNULL
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=hidden, text=True, cwd=place) as process:
         try:
@@ -118,9 +151,7 @@ def _rows(took: dict[str, list[Took | None]], seats: list[Seat]) -> list[Row]:
         own = cost_of([WHAT[what](one) for one in mine if one is not None])
         lost = sum([one is None or not one.ahead for one in mine])
         made.append(Row(f"{what}, {storage}: stanchion `{pack}` ({OURS[pack]}; refused {lost})", own))
-        made += [
-            _row(what, seat, took[f"{seat.peer.name} {storage}"], own) for seat in seats if seat.storage == storage
-        ]
+        made += [_row(what, seat, took[seat.name], own) for seat in seats if seat.faces(pack, storage)]
     return made
 
 
@@ -129,5 +160,6 @@ def _row(what: str, seat: Seat, took: list[Took | None], own: Cost) -> Row:
     cost = cost_of([WHAT[what](one) for one in played])
     ratio = round(cost.p50_us / own.p50_us, 2)
     slower = f"; stanchion is {own.p50_us / cost.p50_us:.1f} times slower" if ratio < 1 else ""
-    said = f"{seat.peer.reads}; refused {sum([not one.ahead for one in played])}{slower}"
+    asks = "; asks a deep rule that passes" if seat.deep else ""
+    said = f"{seat.peer.reads}{asks}; refused {sum([not one.ahead for one in played])}{slower}"
     return Row(f"{what}, {seat.storage}: {seat.peer.pinned} ({said})", cost, ratio)

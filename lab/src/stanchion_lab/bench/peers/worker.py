@@ -11,6 +11,7 @@ import logging
 import os
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from time import perf_counter_ns as clock
 from typing import Any, Protocol
@@ -51,10 +52,24 @@ class Guardian:
         self._layer.report_result({"tool": tool, "arguments": args}, not failed, result if failed else None)
 
 
-class Penguin:
-    """PenguiFlow: the gateway with all its built-in rules; nothing deep is waited for, because there is none."""
+class Passes:
+    """A deep rule for PenguiFlow that is asked about each call, and has nothing against it."""
 
-    def __init__(self, _disk: bool, _folder: Path) -> None:
+    rule_id, version, enabled = "passes", "1", True
+    supports_event_types = frozenset({"tool_call_start"})
+
+    def __init__(self, guardrails: Any) -> None:
+        self.cost, self.severity = guardrails.RuleCost.DEEP, guardrails.GuardrailSeverity.LOW
+
+    async def evaluate(self, _event: Any, _context: Any) -> None:
+        """Pass."""
+
+
+class Penguin:
+    """PenguiFlow: the gateway with all its built-in rules. With `deep` it has a rule more, which it does not wait for,
+    because no tool has a risk."""
+
+    def __init__(self, _disk: bool, _folder: Path, deep: bool = False) -> None:
         from penguiflow.planner import guardrails  # type: ignore[import-not-found]  # it is in its own environment
         from penguiflow.steering.guard_inbox import (  # type: ignore[import-not-found]  # the same
             InMemoryGuardInbox,
@@ -64,14 +79,17 @@ class Penguin:
         registry = guardrails.RuleRegistry()
         for rule in (guardrails.ToolAllowlistRule, guardrails.SecretRedactionRule, guardrails.InjectionPatternRule):
             registry.register(rule())
-        inbox = InMemoryGuardInbox(guardrails.AsyncRuleEvaluator(registry))
-        config = guardrails.GatewayConfig(async_enabled=False)
-        self._gateway = guardrails.GuardrailGateway(registry, inbox, config)
+        if deep:
+            registry.register(Passes(guardrails))
+        self._inbox = InMemoryGuardInbox(guardrails.AsyncRuleEvaluator(registry))
+        config = guardrails.GatewayConfig(async_enabled=deep)
+        self._gateway = guardrails.GuardrailGateway(registry, self._inbox, config)
         self._loop = asyncio.new_event_loop()
         self._context: Any = None
 
     def begin(self) -> None:
-        """Begin a run."""
+        """Begin a run; what the last one left in the inbox would stay there for good."""
+        self._inbox.drain_responses("r1")
         self._context = self._made.GuardrailContext(run_id="r1")
 
     def call(self, tool: str, args: dict[str, Any]) -> bool:
@@ -150,6 +168,7 @@ def _as_action(tool: str, args: dict[str, Any]) -> tuple[str, list[str]]:
 LIBRARIES: dict[str, Callable[[bool, Path], Library]] = {
     "guardianlayer": Guardian,
     "penguiflow": Penguin,
+    "penguiflow deep": partial(Penguin, deep=True),
     "veronica-core": Veronica,
 }
 
