@@ -72,7 +72,7 @@ def test_a_yes_reaches_no_further_than_one_call(scope: str) -> None:
 def test_it_counts_beside_operators_with_keys_and_in_no_other_process(tmp_path: Path) -> None:
     """What another process writes into the store as a dialog's answer lets nothing through."""
     _, known = operator("ann")
-    place = {"store": f"sqlite:{tmp_path / 'state.db'}", "journal": "memory:", "operators": [known]}
+    place: Any = {"store": f"sqlite:{tmp_path / 'state.db'}", "journal": "memory:", "operators": [known]}
     with Shield.load(policy("claude"), **place) as judging, Shield.load(policy("claude"), **place) as other:
         hosted = CLAUDE.run(judging, "helper", "t")
         asked = pay(hosted)
