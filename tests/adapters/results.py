@@ -13,8 +13,8 @@ import msgspec
 ROOT: Final = Path(__file__).resolve().parents[2]
 HERE: Final = Path("tests/adapters")
 SOURCES: Final = Path("src/stanchion/adapters")
-NOT_HOSTS: Final = frozenset({"http"})
-"""Adapters with no agent in them: they guard requests."""
+NOT_HOSTS: Final = frozenset({"http", "mcp"})
+"""Adapters with no agent in them to play a scene: they guard requests, and the messages of a protocol."""
 
 
 class Cell(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -36,6 +36,7 @@ def test_a_yes_counts_once_where_the_policy_names_the_host() -> None:
     assert asked.waits
     assert hosted.answered(asked, yes=True, comment="as agreed")
     assert (ticket := shield.ticket(asked.ticket)).answered_by == "host:claude"
+    assert ticket.answer is not None
     assert ticket.answer.way is Way.DIALOG
     assert pay(hosted) == "paid"
     assert pay(hosted).waits
