@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import tomllib
 import warnings
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,7 +19,7 @@ from stanchion.testing.host_suite.calls import NO_ROOT
 from stanchion.testing.host_suite.capped import Capped
 from stanchion.testing.host_suite.script import script
 from stanchion.testing.host_suite.table import played
-from tests.adapters.results import HERE, ROOT, adapters
+from tests.adapters.results import HERE, ROOT, adapters, pins
 
 POLICY: Final[dict[str, Any]] = {
     "name": "one-agent",
@@ -85,3 +87,21 @@ def test_one_agent_gets_the_same_decisions_in_every_framework(name: str, way: st
     own = decisions(DRIVERS["loop"], "sync", ending, tmp_path / "loop")
     assert own.count(b'"stage"') == (10 if ending == "a failure" else 9)
     assert decisions(DRIVERS[name], way, ending, tmp_path / "own") == own
+
+
+def test_the_frameworks_of_the_development_environment_are_played() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    wanted = {name for name, pinned in pins().items() if set(pinned) & set(extras["dev"])}
+    absent = [pin.partition("==")[0] for name in wanted for pin in pins()[name] if not installed(pin)]
+    if absent:
+        pytest.skip(f"`{absent[0]}` is not installed here: `make test` installs it")
+    assert wanted
+    assert wanted <= DRIVERS.keys()
+
+
+def installed(pin: str) -> bool:
+    """Whether something is installed, in whatever version."""
+    try:
+        return bool(version(pin.partition("==")[0]))
+    except PackageNotFoundError:
+        return False

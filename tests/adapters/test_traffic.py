@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from tests.adapters.results import adapters, kept as results_of
-from tests.adapters.traffic import REPLAYED, judged_again, kept
+from tests.adapters.traffic import REPLAYED, judged_again, kept, steady
 
 
 @pytest.mark.parametrize("adapter", adapters())
@@ -28,3 +28,10 @@ def test_another_decision_is_noticed() -> None:
     (block,) = [traffic for traffic in kept(adapter) if traffic.behaviour == "block"]
     lax = msgspec.structs.replace(block, policy={"name": "lax"})
     assert judged_again(lax) != [(one.stage, one.action, one.code) for one in block.heard]
+
+
+def test_ids_that_were_drawn_are_numbered() -> None:
+    one, other = "3f2b8c1e-0d4a-4e6b-9a77-5c1d2e3f4a5b", "aaaaaaaa-0d4a-4e6b-9a77-5c1d2e3f4a5b"
+    assert steady(f"{other} {one} {other} call-1") == " ".join(
+        [f"00000000-0000-0000-0000-{number:012}" for number in (0, 1, 0)] + ["call-1"]
+    )

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -24,6 +25,7 @@ REPLAYED: Final = ("allow", "block", "modify", "redact", "error", "handoff", "pa
 """Behaviours whose decisions follow from what is reported alone: nothing crashes or waits, and nobody is paid."""
 GUARDS: Final[dict[str, tuple[Any, ...]]] = {"modify": (Capped(),)}
 """The guards of behaviours that no policy can ask for."""
+DRAWN: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 STARTS: Final = frozenset({"tool_call", "model_call", "handoff"})
 
 
@@ -45,7 +47,13 @@ def record(adapter: str) -> None:
         with tempfile.TemporaryDirectory() as folder:
             found += recorded(driver, behaviour, driver.ways[0], Path(folder))
     text = msgspec.json.format(msgspec.json.encode(found, order="sorted"), indent=1)
-    file_of(adapter).write_bytes(text + b"\n")
+    file_of(adapter).write_text(steady(text.decode()) + "\n", encoding="utf-8")
+
+
+def steady(text: str) -> str:
+    """The text with ids that were drawn at random numbered in their order, so that recording anew changes little."""
+    known = {name: f"00000000-0000-0000-0000-{at:012}" for at, name in enumerate(dict.fromkeys(DRAWN.findall(text)))}
+    return DRAWN.sub(lambda found: known[found[0]], text)
 
 
 def judged_again(traffic: Traffic) -> list[tuple[str, str, str]]:
