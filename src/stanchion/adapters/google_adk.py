@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from typing import Any, Final
 
 from stanchion.hosting import EVERYTHING, Host, Hosted, Refusal, Told, tried
-from stanchion.kernel.actions import Action
+from stanchion.hosting.waiting import Waiting, in_words
 from stanchion.kernel.stages import Stage
 from stanchion.runtime.deciding.faults import text_of
 
@@ -31,7 +31,7 @@ def refused(refusal: Refusal) -> Any:
     if refusal.stage is Stage.TOOL_RESULT:
         return {"result": str(refusal)}
     if refusal.stage in (Stage.TOOL_CALL, Stage.HANDOFF, Stage.ERROR):
-        return {ERROR: str(refusal)}
+        return {ERROR: in_words(refusal)}
     raise refusal.error
 
 
@@ -120,10 +120,10 @@ class Guarded(BasePlugin):
                 tool_args.update(changed)
             return None
         self._unrun.add(tool_context.function_call_id)
-        if told.decision.action == Action.ESCALATE and confirmed is None:
+        if isinstance(told.answer[ERROR], Waiting) and confirmed is None:
             tool_context.request_confirmation(hint="a person has to answer its ticket")
             tool_context.actions.skip_summarization = True
-        return told.answer
+        return {ERROR: str(told.answer[ERROR])}
 
     async def _judged(self, tool: Any, args: dict[str, Any], context: Any) -> Told:
         if tool.name == TRANSFER:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextvars import ContextVar
@@ -11,7 +12,7 @@ from typing import Any, Final
 from stanchion.hosting import EVERYTHING, Host, Hosted, Refusal, tried
 from stanchion.hosting.prompts import Prompts
 from stanchion.hosting.response_events import ResponseEvents
-from stanchion.kernel.actions import Action
+from stanchion.hosting.waiting import Waiting, in_words
 from stanchion.kernel.stages import Stage
 from stanchion.runtime.deciding.faults import text_of
 from stanchion.runtime.errors import ToolFailed
@@ -29,7 +30,7 @@ RUN_HERE: Final = frozenset({"ComputerTool", "LocalShellTool", "ShellTool", "App
 def refused(refusal: Refusal) -> Any:
     """What the SDK makes of a refusal: a tool's output or a handoff's with the reason; a model's call raises."""
     if refusal.stage in (Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.ERROR, Stage.HANDOFF):
-        return str(refusal)
+        return in_words(refusal)
     raise refusal.error
 
 
@@ -66,10 +67,6 @@ class GuardedAgent(Agent[Any]):
         """All tools, with those of MCP servers: each is judged."""
         return [_tool(self.post, self.name, tool) for tool in await super().get_all_tools(run_context)]
 
-    def at_work(self) -> Post:
-        """Where it works at the moment."""
-        return _now(self.post)
-
 
 class Watched(AgentHooks[Any]):
     """The hooks of an agent, and a look at each reply: one that was not judged came from a model of somebody else's."""
@@ -103,6 +100,8 @@ def guarded(agent: Agent[Any], hosted: Hosted, provider: Any = None) -> GuardedA
 
 
 def _agent(agent: Any, post: Post, provider: Any, known: dict[int, GuardedAgent]) -> GuardedAgent:
+    if isinstance(agent, GuardedAgent):
+        return agent
     if id(agent) in known:
         return known[id(agent)]
     if type(agent) is not Agent:
@@ -122,7 +121,7 @@ def _now(post: Post) -> Post:
     return post if within is None else within
 
 
-class Judged:
+class GuardedTool:
     """Runs a tool, judged; it asks before, and tells after."""
 
     def __init__(self, post: Post, agent: str, tool: Any) -> None:
@@ -136,7 +135,7 @@ class Judged:
         if own.outcome == "require_approval":
             return True
         told = await self._hosted.areport("tool_call", tool=self._tool.name, args=args, key=call)
-        return told.decision.action == Action.ESCALATE
+        return isinstance(told.answer, Waiting)
 
     async def __call__(self, context: Any, text: str) -> Any:
         """Run the call, and give what the model may read."""
@@ -144,10 +143,13 @@ class Judged:
             about: dict[str, Any] = {"tool": self._tool.name, "args": _arguments(text), "key": context.tool_call_id}
             told = await self._hosted.areport("tool_call", **about)
             if not told.proceeds:
-                return told.answer
+                return str(told.answer)
             about["args"] = told.content
             try:
                 came = await self._run(context, json.dumps(told.content))
+            except asyncio.CancelledError:
+                await self._hosted.areport("error", error="CancelledError", text="it was cut off", **about)
+                raise
             except Exception as error:  # noqa: BLE001 - a tool may raise anything
                 failed = await self._hosted.areport("error", error=error, **about)
                 if not failed.again:
@@ -198,9 +200,9 @@ class Judged:
 def _tool(post: Post, agent: str, tool: Any) -> Any:
     if type(tool).__name__ in RUN_HERE:
         raise TypeError(f"the tool `{tool.name}` runs here and cannot be judged: give a function tool in its place")
-    if not isinstance(tool, FunctionTool) or isinstance(tool.on_invoke_tool, Judged):
+    if not isinstance(tool, FunctionTool) or isinstance(tool.on_invoke_tool, GuardedTool):
         return tool
-    judged = Judged(post, agent, tool)
+    judged = GuardedTool(post, agent, tool)
     return replace(tool, on_invoke_tool=judged, needs_approval=judged.waits)
 
 

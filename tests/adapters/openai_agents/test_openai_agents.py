@@ -122,6 +122,41 @@ def test_the_hosts_own_yes_is_none_of_the_inbox() -> None:
     assert "a person has been asked" in outputs(model)[0]
 
 
+def test_nobody_waits_where_nobody_could_be_asked() -> None:
+    model = ScriptedModel([ModelStep(output=[function_call("pay", {"to": name}, call_id=name) for name in "ab"])])
+    model.enqueue(ModelStep(output=[assistant_message("x")]))
+
+    @function_tool
+    def pay(to: str) -> str:
+        """Pay."""
+        raise AssertionError("it was not approved")
+
+    async def play() -> Any:
+        shield = Shield.load({**POLICY, "escalation": {"tickets_for_a_run": 1}}, store="memory:")
+        async with OPENAI_AGENTS.run(shield, agent="helper", task="t") as hosted:
+            return await Runner.run(guarded(Agent("helper", tools=[pay], model=model), hosted), "pay")
+
+    assert [json.loads(one.arguments) for one in asyncio.run(play()).interruptions] == [{"to": "a"}]
+
+
+def test_a_call_that_is_cut_off_is_reported() -> None:
+    @function_tool(timeout=0.05)
+    async def look() -> str:
+        """Look."""
+        await asyncio.sleep(30)
+        return "never"
+
+    shield = Shield.load({"name": "p"}, store="memory:", journal="memory:")
+
+    async def play() -> Any:
+        async with OPENAI_AGENTS.run(shield, agent="helper", task="t") as hosted:
+            made = guarded(Agent("helper", tools=[look], model=scripted(("look", {}), "done")), hosted)
+            return await Runner.run(made, "go")
+
+    assert asyncio.run(play()).final_output == "done"
+    assert ("error", "look") in [(one.stage, one.tool) for one in [kept.read() for kept in shield.journal.kept()]]
+
+
 def test_a_tools_own_need_for_approval_stays() -> None:
     async def never(*_: Any) -> bool:
         return False
