@@ -14,6 +14,9 @@ HEAVY = (
     "urllib.request", "yaml",
 )  # fmt: skip
 
+OWN = {"can_ada", "jsonschema_rs", "msgspec", "platformdirs", "re2", "typing_extensions", "yaml"}
+"""What Stanchion depends on, with no extra; msgspec takes `typing_extensions` where it is there."""
+
 PROBE = """
 import json, signal, sys
 handlers = {number: signal.getsignal(number) for number in signal.valid_signals()}
@@ -68,3 +71,11 @@ def test_the_probe_sees_all_three(home: Path) -> None:
     assert "argparse" in seen["loaded"]
     assert seen["changed"]
     assert (home / "x").exists()
+
+
+@pytest.mark.parametrize("module", ["stanchion", "stanchion.hosting", "stanchion.adapters"])
+def test_no_framework_is_loaded_however_many_are_installed(module: str, home: Path) -> None:
+    loaded = probe(module, home)["loaded"]
+    assert [name for name in loaded if name.startswith("stanchion.adapters.")] == []
+    foreign = {name.partition(".")[0] for name in loaded} - sys.stdlib_module_names - {"stanchion"}
+    assert foreign <= OWN

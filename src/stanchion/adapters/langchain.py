@@ -28,6 +28,9 @@ from langgraph.errors import GraphBubbleUp, ParentCommand  # noqa: E402
 from langgraph.graph import END  # noqa: E402
 from langgraph.types import Command, Send, interrupt  # noqa: E402
 
+CHECKPOINTER: Final = "__pregel_checkpointer"
+"""Where LangGraph has a graph's checkpointer; one that has it elsewhere does not pause, and the model is told."""
+
 
 class Bubble(msgspec.Struct, frozen=True):
     """A tool did not end: the graph stands still or goes elsewhere, by an exception that is no failure."""
@@ -222,7 +225,7 @@ class Asking:
 
 def pauses(request: Any) -> bool:
     """Whether the graph of a call can stand still and go on later: it has a checkpointer."""
-    return bool(request.runtime.config.get("configurable", {}).get("thread_id"))
+    return request.runtime.config.get("configurable", {}).get(CHECKPOINTER) is not None
 
 
 def pause_at(refusal: Refusal) -> None:

@@ -53,6 +53,8 @@ class Way(StrEnum):
     """Somebody typed a code at a terminal. It may have been a program."""
     PROGRAM = "program"
     """The program that holds the state in its own memory says so."""
+    DIALOG = "dialog"
+    """Somebody answered in a dialog of the host, and the host says so to the process that judges."""
 
     @property
     def proven(self) -> bool:

@@ -100,9 +100,21 @@ class Person(msgspec.Struct, frozen=True):
         ask(self.page(wish) if self.page is not None else shown(wish), os.environ)
 
 
-By = str | Signer | Person | Answer
-"""Who says so: a name (a program that holds the state in memory), an operator with a key, somebody at a terminal, or
-an answer that was signed elsewhere."""
+class Dialog(msgspec.Struct, frozen=True):
+    """Whoever sits before a host, and has answered in its own dialog. It counts where the policy names the host under
+    `escalation.dialogs`, for one call, in the process that heard it, and never for anything critical."""
+
+    host: str
+
+    @property
+    def name(self) -> str:
+        """What they are called in the records."""
+        return f"host:{self.host}"
+
+
+By = str | Signer | Person | Dialog | Answer
+"""Who says so: a name (a program that holds the state in memory), an operator with a key, somebody at a terminal or
+in a host's dialog, or an answer that was signed elsewhere."""
 
 
 def shown(wish: Wish) -> list[str]:
@@ -121,7 +133,7 @@ def called(by: object) -> str:
             return by.strip()
         case Answer():
             return by.act.operator
-        case Signer() | Person():
+        case Signer() | Person() | Dialog():
             return by.name
         case _:
             return ""
@@ -136,7 +148,7 @@ def named(by: By) -> str:
             return by
         case Answer():
             return by.act.operator
-        case Signer() | Person():
+        case Signer() | Person() | Dialog():
             return by.name
         case _:
             raise AnswerRefused(f"`{type(by).__name__}` cannot answer: say who answers, with `by`")

@@ -50,7 +50,7 @@ def refusal(asked: Asked, answering: Answering, scope: Scope = Scope.ONCE) -> st
     """Why somebody may not answer like that; empty where they may. A no is everybody's: it lets nothing through."""
     if not answering.yes:
         return ""
-    if not answering.way.proven and answering.enrolled:
+    if not answering.way.proven and answering.enrolled and answering.way is not Way.DIALOG:
         return "operators have keys here: answer with yours, with `--key FILE` or `--ssh-agent`"
     if _same(answering, asked.agents):
         return f"`{answering.name}` asked for it, or an agent of theirs did: somebody else has to answer"
@@ -63,6 +63,8 @@ def refusal(asked: Asked, answering: Answering, scope: Scope = Scope.ONCE) -> st
         return f"with so little left of the budget, {who} can say yes"
     if asked.critical and not answering.way.proven:
         return "it is critical: only an operator with a key can say yes"
+    if answering.way is Way.DIALOG and scope is not Scope.ONCE:
+        return "a yes in a host's dialog can only be for one call"
     if asked.once_only and scope is not Scope.ONCE:
         return "it is critical or cannot be undone: a yes can only be for one call"
     if not answering.way.proven and scope not in UNPROVEN_SCOPES:

@@ -6,9 +6,10 @@ from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, It
 from types import TracebackType
 from typing import Any
 
-from stanchion.hosting import flows
+from stanchion.hosting import dialogs, flows
 from stanchion.hosting.hosted_tool import Carry
 from stanchion.hosting.items import aitems_in_words, items_in_words
+from stanchion.hosting.refusal import Refusal
 from stanchion.hosting.told import Told
 from stanchion.hosting.work import Work
 from stanchion.kernel.stages import Stage
@@ -106,6 +107,14 @@ class Hosted(Work):
         """A run on this host for another agent that works for this one: it spends from the same budgets, and ends when
         this one does. The options are those of `run.spawn`."""
         return Hosted(self.host, self.run.spawn(agent, **options))
+
+    def answered(self, refusal: Refusal, yes: bool, comment: str = "") -> bool:
+        """Hand on what somebody has said in a dialog of the host about a call that waits; gives whether it counts.
+
+        A yes does where the policy names this host under `escalation.dialogs`, for one call that is not critical: make
+        the same call again then. Every answer is recorded, and counts as that of the operator `host:NAME`.
+        """
+        return dialogs.said(self, refusal, yes, comment)
 
     def notices(self) -> tuple[str, ...]:
         """Warnings for the agent since the last call; a host that can `warn` shows them."""

@@ -118,6 +118,8 @@ PARTS: Final[dict[str, str]] = {
     "Escalation.tickets_for_a_run": "The most tickets that a run may open; beyond that nobody is asked and the action "
     "is refused.",
     "Escalation.tickets_a_minute": "The most tickets that an agent may open within a minute.",
+    "Escalation.dialogs": "The hosts, by their names, with a person before them whose answer in the host's own dialog "
+    "counts for one call; never for anything critical.",
     "OperatorEntry.key": "The operator's public key, one line in OpenSSH format: `ssh-ed25519 AAAA…`.",
     "OperatorEntry.roles": "The roles in which the operator may answer.",
     "OperatorEntry.agents": "Agents that work for the operator; somebody else must answer their requests.",

@@ -19,6 +19,7 @@ class Escalation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     wait_s: Annotated[float, msgspec.Meta(ge=0)] = 0.0
     tickets_for_a_run: Annotated[int, msgspec.Meta(ge=1)] = 100
     tickets_a_minute: Annotated[int, msgspec.Meta(ge=1)] = 30
+    dialogs: tuple[str, ...] = ()
 
 
 class Bypassing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

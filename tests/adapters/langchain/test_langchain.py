@@ -152,9 +152,12 @@ def test_what_ends_the_run_is_raised() -> None:
     assert scene.ran == []
 
 
-def test_a_call_that_waits_is_said_where_the_graph_cannot_stand_still() -> None:
+@pytest.mark.parametrize("config", [None, THREAD], ids=["bare", "with a thread"])
+def test_a_call_that_waits_is_said_where_the_graph_cannot_stand_still(config: Any) -> None:
     scene = scene_of(ASKS, ("send", {"to": "bob"}), "later")
-    said = invoked(scene, *scene.tools)["messages"]
+    with LANGCHAIN.run(scene.shield) as hosted:
+        agent: Any = create_agent(Scripted(scene=scene), scene.tools, middleware=[Guarded(hosted)])
+        said = agent.invoke({"messages": [HumanMessage("go")]}, config)["messages"]
     assert "a person has been asked about this" in said[2].content
     assert (said[2].status, said[-1].text) == ("error", "later")
 

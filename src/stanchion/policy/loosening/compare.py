@@ -33,6 +33,7 @@ WHOLE: Final[dict[str, Stricter]] = {
     "escalation.wait_s": Direction.LOWER,
     "escalation.tickets_for_a_run": Direction.LOWER,
     "escalation.tickets_a_minute": Direction.LOWER,
+    "escalation.dialogs": Direction.SHORTER,
     "bypass.timeout_s": Direction.LOWER,
     "bypass.emergency_s": Direction.HIGHER,
     "bypass.review_s": Direction.LOWER,

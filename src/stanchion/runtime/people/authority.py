@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from stanchion.approvals.act import GRANT_S, LONGEST_S, Answer, Purpose, Way
-from stanchion.approvals.answerers import By, Person, Signer, Wish, called, named
+from stanchion.approvals.answerers import By, Dialog, Person, Signer, Wish, called, named
 from stanchion.approvals.errors import AnswerRefused, TicketError
 from stanchion.approvals.operators import (
     ELSEWHERE,
@@ -58,6 +58,7 @@ class Authority:
         self._pinned = tuple([msgspec.structs.replace(one, key=public_of(one.key).line) for one in pinned])
         self._begun: str | None = None
         self._spent = Spent()
+        self._heard = Spent()
         self._known: tuple[int, tuple[Operator, ...], Roster] = (-1, (), Roster())
         self._furthest: tuple[tuple[Operator, ...], Roster] = ((), Roster())
 
@@ -142,7 +143,13 @@ class Authority:
         """Why an answer does not count on this shield's store; empty where it does."""
         if self._spent.has(answer):
             return "the answer was used or taken back"
-        return doubt(roster, answer, asked, scope, self.shared)
+        return doubt(roster, answer, asked, scope, self.shared, self._has_heard(answer))
+
+    def _has_heard(self, answer: Answer) -> bool:
+        """Whether somebody has said so to this process in a dialog that its policy names. What a store holds may have
+        been written by anybody."""
+        named = [f"host:{name}" for name in self._shield.policy.file.escalation.dialogs]
+        return answer.act.operator in named and self._heard.has(answer)
 
     def spend(self, answer: Answer) -> None:
         """Remember that an answer was used or taken back: whatever a store says later, it lets nothing through here."""
@@ -185,6 +192,10 @@ class Authority:
             case Person():
                 self._shield.nobody_beside()
                 answer = Answer(act=wish.act(by.name, by.role, until, yes, comment), way=Way.TERMINAL)
+            case Dialog():
+                answer = Answer(act=wish.act(by.name, OPERATOR, until, yes, comment), way=Way.DIALOG)
+                if wish.purpose is Purpose.TICKET:
+                    self._heard.add(answer, now)
             case _:
                 answer = Answer(act=wish.act(named(by), OPERATOR, until, yes, comment), way=Way.PROGRAM)
         why = self.doubt(roster, answer, wish.asked, reach(wish.scope)[0])
