@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import tomllib
 from hashlib import sha256
 from pathlib import Path
@@ -12,8 +13,8 @@ import msgspec
 ROOT: Final = Path(__file__).resolve().parents[2]
 HERE: Final = Path("tests/adapters")
 SOURCES: Final = Path("src/stanchion/adapters")
-NOT_HOSTS: Final = frozenset({"clients", "http"})
-"""What has no agent in it: adapters that guard requests, and what those of clients share."""
+NOT_HOSTS: Final = frozenset({"http", "mcp"})
+"""Adapters with no agent in them to play a scene: they guard requests, and the messages of a protocol."""
 
 
 class Cell(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -35,9 +36,20 @@ class Result(msgspec.Struct, frozen=True):
 
 
 def adapters(root: Path = ROOT) -> list[str]:
-    """The adapters that put an agent's host under a shield."""
+    """The adapters that put an agent's host under a shield: the modules that make a `Host`."""
     found = {one.stem for one in (root / SOURCES).iterdir() if one.stem.isidentifier() and not one.stem.startswith("_")}
-    return sorted(found - NOT_HOSTS)
+    return sorted([name for name in found - NOT_HOSTS if any(map(_makes_a_host, files_of(name, root)))])
+
+
+def _makes_a_host(file: Path) -> bool:
+    calls = [node for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
+    return any(isinstance(call.func, ast.Name) and call.func.id == "Host" for call in calls)
+
+
+def files_of(adapter: str, root: Path = ROOT) -> list[Path]:
+    """An adapter's own sources."""
+    place = root / SOURCES / adapter
+    return sorted(place.rglob("*.py")) if place.is_dir() else [place.with_suffix(".py")]
 
 
 def pins(root: Path = ROOT) -> dict[str, list[str]]:
@@ -48,10 +60,8 @@ def pins(root: Path = ROOT) -> dict[str, list[str]]:
 
 def source_of(adapter: str, root: Path = ROOT) -> str:
     """A digest of an adapter's source: results hold for this source alone."""
-    place = root / SOURCES / adapter
-    files = sorted(place.rglob("*.py")) if place.is_dir() else [place.with_suffix(".py")]
     digest = sha256()
-    for file in files:
+    for file in files_of(adapter, root):
         digest.update(file.relative_to(root).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
     return digest.hexdigest()[:32]
 

@@ -36,6 +36,7 @@ def test_a_yes_counts_once_where_the_policy_names_the_host() -> None:
     assert asked.waits
     assert hosted.answered(asked, yes=True, comment="as agreed")
     assert (ticket := shield.ticket(asked.ticket)).answered_by == "host:claude"
+    assert ticket.answer is not None
     assert ticket.answer.way is Way.DIALOG
     assert pay(hosted) == "paid"
     assert pay(hosted).waits
@@ -72,7 +73,7 @@ def test_a_yes_reaches_no_further_than_one_call(scope: str) -> None:
 def test_it_counts_beside_operators_with_keys_and_in_no_other_process(tmp_path: Path) -> None:
     """What another process writes into the store as a dialog's answer lets nothing through."""
     _, known = operator("ann")
-    place = {"store": f"sqlite:{tmp_path / 'state.db'}", "journal": "memory:", "operators": [known]}
+    place: Any = {"store": f"sqlite:{tmp_path / 'state.db'}", "journal": "memory:", "operators": [known]}
     with Shield.load(policy("claude"), **place) as judging, Shield.load(policy("claude"), **place) as other:
         hosted = CLAUDE.run(judging, "helper", "t")
         asked = pay(hosted)

@@ -48,6 +48,13 @@ def test_a_result_that_the_host_marks_as_failed_is_an_error(call: Any) -> None:
     assert (made.kind, made.content, made.artifact) == ("failed", "no page with [redacted:github-pat]", None)
 
 
+def test_a_result_that_only_looks_like_a_marked_one_keeps_its_shape(call: Any) -> None:
+    hosted = MARKS.run(shield_for(SECRETS), "ann")
+    said = {"isError": True, "content": f"no page with {KEY}", "code": 7}
+    made = call(hosted, "read", {}, lambda args: Message("c1", said))
+    assert made.content == {"isError": True, "content": "no page with [redacted:github-pat]", "code": 7}
+
+
 def test_a_failure_counts_as_one(call: Any) -> None:
     """A breaker opens at failures alone: the host's mark is what it counts."""
     breaker = {"use": "breaker", "failure_threshold": 2}

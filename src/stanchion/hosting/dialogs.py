@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from stanchion.approvals.answerers import Dialog
 from stanchion.approvals.errors import TicketError
 from stanchion.hosting.refusal import Refusal
@@ -13,12 +15,13 @@ def said(hosted: Work, refusal: Refusal, yes: bool, comment: str) -> bool:
     """Hand an answer on; gives whether it counts. Through a broker none does: it judges in a process of its own."""
     if refusal.ticket is None or not isinstance(hosted.run, Run):
         return False
+    shield: Any = hosted.run.desk.shield
     by = Dialog(hosted.host.name)
     try:
         if yes:
-            hosted.run.desk.shield.approve(refusal.ticket, by=by, comment=comment)
+            shield.approve(refusal.ticket, by=by, comment=comment)
         else:
-            hosted.run.desk.shield.deny(refusal.ticket, by=by, comment=comment if comment else f"no, says {by.name}")
+            shield.deny(refusal.ticket, by=by, comment=comment if comment else f"no, says {by.name}")
     except TicketError:
         return False
     return True

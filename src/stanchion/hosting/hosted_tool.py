@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from stanchion.hosting.changed import Changed
-from stanchion.hosting.terms import Terms, itself, never
+from stanchion.hosting.terms import Terms, itself
 from stanchion.hosting.undertaking import Undertaking
 from stanchion.runtime.calling.refusal_text import RAISE
 from stanchion.runtime.calling.reports import BadEvent
@@ -25,7 +25,7 @@ FAILURE: Final = "content"
 class HostedTool(Tool):
     """One call of a host."""
 
-    __slots__ = ("_carry", "_host", "_judged", "_whole")
+    __slots__ = ("_carry", "_failed", "_host", "_judged", "_whole")
 
     def __init__(self, host: Terms, tool: Tool | str, carry: Carry, doing: Undertaking) -> None:
         known = tool if isinstance(tool, Tool) else None
@@ -40,6 +40,7 @@ class HostedTool(Tool):
         self.shape, self.refusal = Shape.PLAIN, RAISE
         self._hidden, self._simple, self._defaults = "", False, {}
         self._host, self._carry = host, doing.of(carry) if callable(carry) else carry
+        self._failed = False
         self._whole: Any = None
         self._judged: Any = None
         self.fn = self._acarried if shape_of(carry) is Shape.ASYNC else self._carried
@@ -58,13 +59,14 @@ class HostedTool(Tool):
         return self._took(await made)
 
     def _took(self, made: Any) -> Any:
-        self._whole = made
+        self._whole, self._failed = made, False
         if is_stream(made):
             self._judged = made
-        elif self._host.failed(made):
-            self._judged = {"isError": True, FAILURE: self._host.shown(made)}
-        else:
-            self._judged = self._host.shown(made)
+            return made
+        self._judged = self._host.shown(made)
+        self._failed = self._host.failed(made)
+        if self._failed:
+            self._judged = {"isError": True, FAILURE: self._judged}
         return self._judged
 
     def handed(self, came: Any, about: Any) -> Any:
@@ -73,7 +75,7 @@ class HostedTool(Tool):
             return came
         if self._whole is not None and came is self._judged:
             return self._whole
-        if type(came) is dict and came.get("isError") is True and FAILURE in came and self._host.failed is not never:
+        if self._failed:
             came = came[FAILURE]
         if self._host.shown is itself:
             return came
