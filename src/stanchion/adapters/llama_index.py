@@ -10,6 +10,7 @@ import copy
 import json
 from collections.abc import AsyncIterator, Callable
 from functools import partial
+from hashlib import blake2b
 from itertools import count
 from typing import Any, Final, NamedTuple
 
@@ -31,7 +32,8 @@ from workflows.runtime.types.results import WaitingForEvent  # noqa: E402
 HANDOFF: Final = "handoff"
 """The tool by which LlamaIndex has an agent hand its work to another; no tool of yours can have this name."""
 PAUSED: Final = "stanchion_paused"
-"""Where a workflow's state has the calls that wait for a person, with their tickets."""
+"""Where a workflow's state has the tickets of calls that wait for a person. LlamaIndex runs the step that calls a tool
+from its beginning after a pause, so it has to know there that the call was judged."""
 UNUSED: Final = ("chat", "complete", "stream_chat", "stream_complete", "astream_complete")
 """Ways to ask a model that no agent uses."""
 
@@ -160,27 +162,18 @@ async def _call_tool(team: Team, pause: bool, inner: Callable[..., Any], ctx: An
     hosted = team.of(await ctx.store.get("current_agent_name", default=team.first))
     if call.tool == HANDOFF:
         return await _hand_off(team, hosted, call, carry, ctx)
-    if pause and repr(call) in await ctx.store.get(PAUSED, default={}):
-        await _person(ctx, call)
-        call = call._replace(pause=False)
-    came = await _judged(hosted, call, carry)
-    if isinstance(came, Waits):
-        await _person(ctx, call, came.refusal.ticket)
-        came = await _judged(hosted, call._replace(pause=False), carry)
-    return came
-
-
-async def _person(ctx: Any, call: Call, ticket: str | None = None) -> None:
-    """Pause the workflow until it is told that a ticket was answered. LlamaIndex runs the step from its beginning then,
-    so what waits is written down beside the workflow's own state."""
-    paused = dict(await ctx.store.get(PAUSED, default={}))
-    if ticket is not None:
-        paused[repr(call)] = ticket
-        await ctx.store.set(PAUSED, paused)
-    asks = PersonAsked(prefix=f"`{call.tool}` waits for a person", ticket=paused[repr(call)], tool=call.tool)
+    place = f"{PAUSED}_{blake2b(repr((call.tool, call.args)).encode(), digest_size=8).hexdigest()}"
+    ticket = await ctx.store.get(place, default=None) if pause else None
+    if ticket is None:
+        came = await _judged(hosted, call, carry)
+        if not isinstance(came, Waits):
+            return came
+        ticket = came.refusal.ticket
+        await ctx.store.set(place, ticket)
+    asks = PersonAsked(prefix=f"`{call.tool}` waits for a person", ticket=ticket, tool=call.tool)
     await ctx.wait_for_event(PersonAnswered, waiter_event=asks, timeout=None)
-    del paused[repr(call)]
-    await ctx.store.set(PAUSED, paused)
+    await ctx.store.set(place, None)
+    return await _judged(hosted, call._replace(pause=False), carry)
 
 
 async def _judged(hosted: Hosted, call: Call, inner: Callable[..., Any]) -> Any:

@@ -103,6 +103,11 @@ class Hosted(Work):
 
     report, areport = twins(_report)
 
+    def child(self, agent: str, **options: Any) -> Hosted:
+        """A run on this host for another agent that works for this one: it spends from the same budgets, and ends when
+        this one does. The options are those of `run.spawn`."""
+        return Hosted(self.host, self.run.spawn(agent, **options))
+
     def answered(self, refusal: Refusal, yes: bool, comment: str = "") -> bool:
         """Hand on what somebody has said in a dialog of the host about a call that waits; gives whether it counts.
 
@@ -110,11 +115,6 @@ class Hosted(Work):
         the same call again then. Every answer is recorded, and counts as that of the operator `host:NAME`.
         """
         return dialogs.said(self, refusal, yes, comment)
-
-    def child(self, agent: str, **options: Any) -> Hosted:
-        """A run on this host for another agent that works for this one: it spends from the same budgets, and ends when
-        this one does. The options are those of `run.spawn`."""
-        return Hosted(self.host, self.run.spawn(agent, **options))
 
     def notices(self) -> tuple[str, ...]:
         """Warnings for the agent since the last call; a host that can `warn` shows them."""

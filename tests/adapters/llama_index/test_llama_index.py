@@ -170,6 +170,30 @@ def test_the_ticket_decides_and_not_whoever_sends_the_event(yes: bool, tmp_path:
     assert "page of bob" in scene.asked[-1]
 
 
+def test_of_two_calls_that_wait_the_one_runs_whose_ticket_was_approved(tmp_path: Path) -> None:
+    signer, known = operator("ann")
+    turns = [calling(("send", {"to": "bob"}), ("send", {"to": "eve"})), Turn("2", "done")]
+    scene = scene_of(tmp_path, *turns, operators=[known])
+
+    async def play() -> None:
+        asked: list[str] = []
+        async with LLAMA_INDEX.run(scene.shield, "helper", "task") as hosted:
+            handler = guarded(agent_of(scene), hosted, pause=True).run(user_msg="do it")
+            async for event in handler.stream_events():
+                if isinstance(event, PersonAsked):
+                    asked.append(event.ticket)
+                    if len(asked) == 2:
+                        (first,) = [one.id for one in scene.shield.tickets() if one.content == {"to": "bob"}]
+                        await asyncio.to_thread(scene.shield.approve, first, by=signer)
+                        handler.ctx.send_event(PersonAnswered())
+            await handler
+
+    asyncio.run(play())
+    assert scene.ran == [("send", {"to": "bob"})]
+    assert "letter to bob is sent" in scene.asked[-1]
+    assert "a person has been asked" in "\n".join(scene.asked[-1])
+
+
 def test_two_equal_calls_that_wait_share_a_ticket_and_one_yes_lets_one_run(tmp_path: Path) -> None:
     signer, known = operator("ann")
     turns = [calling(("send", {"to": "bob"}), ("send", {"to": "bob"})), Turn("2", "done")]
