@@ -188,6 +188,17 @@ def test_two_runs_at_once_keep_what_is_theirs(tmp_path: Path) -> None:
     assert [(fact.run, Path(fact.data["target"]).name) for fact in facts(journal)] == [("one", "one"), ("two", "two")]
 
 
+def test_operators_hear_of_it_once(tmp_path: Path) -> None:
+    shield, _ = watching()
+    heard: list[Any] = []
+    shield.occurrences.subscribe(heard.append, each=True)
+    with shield.run(agent="ann", id="r"):
+        for _ in range(3):
+            write(tmp_path / "file")
+    (one,) = [one for one in heard if one.kind == "coverage.escaped"]
+    assert (one.run, one.text.startswith("`tool:write` passed by: `open` of ")) == ("r", True)
+
+
 def test_a_mode_that_there_is_not_is_an_error() -> None:
     with pytest.raises(ValueError, match="write `observe` or `refuse`"):
         watching("watch")
