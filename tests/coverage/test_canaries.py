@@ -119,8 +119,8 @@ def test_a_shield_that_refuses_does_not_start_ungoverned() -> None:
 @pytest.mark.usefixtures("moved")
 def test_a_shield_that_observes_writes_it_down() -> None:
     _, journal = watching()
-    (fact,) = facts(journal, "coverage.canary")
-    assert (fact.about, fact.data["caught"], fact.why) == ("adapter:moved", False, "the tool has run")
+    (fact,) = facts(journal, "coverage.canary_missed")
+    assert (fact.about, fact.why) == ("adapter:moved", "the tool has run")
 
 
 def test_a_framework_that_is_loaded_later_is_tried_when_the_next_run_begins(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,7 +131,7 @@ def test_a_framework_that_is_loaded_later_is_tried_when_the_next_run_begins(monk
     for _ in range(2):
         with shield.run() as run:
             run.call(lambda: None)
-    assert [fact.data["caught"] for fact in facts(journal, "coverage.canary")] == [True]
+    assert [fact.about for fact in facts(journal, "coverage.canary")] == ["adapter:late"]
 
 
 def test_an_adapter_that_cannot_be_loaded_is_not_caught(monkeypatch: pytest.MonkeyPatch) -> None:

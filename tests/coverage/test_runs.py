@@ -18,6 +18,7 @@ from stanchion.audit.journal import MemoryJournal
 from stanchion.audit.reader import Reader
 from stanchion.audit.selection import Wanted
 from stanchion.hosting import Part, survey
+from stanchion.runtime.coverage import hook
 from stanchion.runtime.coverage.sightings import MOST
 from stanchion.runtime.errors import Ungoverned
 from stanchion.views.coverage import coverage
@@ -186,6 +187,35 @@ def test_two_runs_at_once_keep_what_is_theirs(tmp_path: Path) -> None:
     for name in ("one", "two"):
         in_thread(lambda name=name: work(name))  # type: ignore[misc]
     assert [(fact.run, Path(fact.data["target"]).name) for fact in facts(journal)] == [("one", "one"), ("two", "two")]
+
+
+@pytest.mark.parametrize("mode", ["observe", "refuse"])
+def test_what_cannot_be_checked_is_stopped_only_where_the_shield_refuses(
+    mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any) -> Any:
+        raise RuntimeError("a stack that nobody understands")
+
+    shield, _ = watching(mode)
+    with shield.run(), monkeypatch.context() as patched:
+        patched.setattr(hook, "look", broken)
+        if mode == "refuse":
+            with pytest.raises(Ungoverned, match="could not be checked"):
+                write(tmp_path / "file")
+        else:
+            write(tmp_path / "file")
+    assert (tmp_path / "file").exists() == (mode == "observe")
+
+
+def test_operators_hear_of_it_once(tmp_path: Path) -> None:
+    shield, _ = watching()
+    heard: list[Any] = []
+    shield.occurrences.subscribe(heard.append, each=True)
+    with shield.run(agent="ann", id="r"):
+        for _ in range(3):
+            write(tmp_path / "file")
+    (one,) = [one for one in heard if one.kind == "coverage.escaped"]
+    assert (one.run, one.text.startswith("`tool:write` passed by: `open` of ")) == ("r", True)
 
 
 def test_a_mode_that_there_is_not_is_an_error() -> None:

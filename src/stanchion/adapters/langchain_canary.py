@@ -35,4 +35,5 @@ def canary(shield: Any, body: Callable[[], str]) -> None:
     """Have an agent call the canary, with the middleware around it."""
     tool = StructuredTool.from_function(body, name=TOOL, description="must not run")
     with LANGCHAIN.run(shield, agent=TOOL) as hosted:
-        create_agent(Asking(), [tool], middleware=[Guarded(hosted)]).invoke({"messages": [("user", "call it")]})
+        agent: Any = create_agent(Asking(), [tool], middleware=[Guarded(hosted)])
+        agent.invoke({"messages": [("user", "call it")]})

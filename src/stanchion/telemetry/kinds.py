@@ -46,6 +46,7 @@ class Kind(StrEnum):
     ANSWER_REFUSED = "answer.refused"
     DEFINITION_CHANGED = "definition.changed"
     DEFINITION_SUSPECT = "definition.suspect"
+    ESCAPED = "coverage.escaped"
     HIGH_BLOCK_RATE = "alert.high_block_rate"
     BYPASS_ABUSE = "alert.bypass_abuse"
     GUARDRAIL_SLOW = "alert.guardrail_slow"
@@ -96,6 +97,7 @@ MEANINGS: Final[dict[Kind, Meaning]] = {
     ),
     Kind.DEFINITION_CHANGED: Meaning(_WARNING, "a tool describes itself differently than when it was pinned"),
     Kind.DEFINITION_SUSPECT: Meaning(_WARNING, "a tool's definition gives orders, hides something or asks for secrets"),
+    Kind.ESCAPED: Meaning(_CRITICAL, "something was done that no call covers, or nothing guards it"),
     Kind.HIGH_BLOCK_RATE: Meaning(_WARNING, "more than 30 % of an agent's actions in the last 10 minutes were blocked"),
     Kind.BYPASS_ABUSE: Meaning(
         _CRITICAL, "an agent has asked more than 5 times in an hour to get past a guardrail: a person has to look at it"

@@ -12,7 +12,7 @@ from stanchion.audit.record import INTENT, OUTCOME
 from stanchion.audit.segment_scan import Found
 from stanchion.kernel.actions import NAMES, PROCEEDS
 from stanchion.kernel.stages import Stage
-from stanchion.runtime.coverage.canaries import TOLD as CANARY
+from stanchion.runtime.coverage.canaries import CAUGHT, MISSED
 from stanchion.runtime.coverage.sightings import ESCAPED, UNGUARDED, WATCHED
 from stanchion.views.records import decision_in
 from stanchion.views.transcript import Transcript
@@ -173,9 +173,9 @@ class _Pass:
             note: Told = found.note(Told)
         except msgspec.MsgspecError:
             return
-        if note.what == CANARY:
+        if note.what in (CAUGHT, MISSED):
             name = str(note.data.get("adapter", note.about))
-            missed = None if note.data.get("caught") is True else _escaped(note, "adapter", name, "canary")
+            missed = None if note.what == CAUGHT else _escaped(note, "adapter", name, "canary")
             self.canaries.setdefault(name, missed)
         elif note.what in (ESCAPED, UNGUARDED, WATCHED):
             run = self._of(note.run)

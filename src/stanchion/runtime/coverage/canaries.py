@@ -14,7 +14,7 @@ from stanchion.kernel.scopes import FLEET
 from stanchion.runtime.errors import Ungoverned
 from stanchion.runtime.standing.veil import tell
 
-TOLD: Final = "coverage.canary"
+CAUGHT, MISSED = "coverage.canary", "coverage.canary_missed"
 HOME: Final = "stanchion.adapters.canaries"
 """Where the canaries of all adapters are listed."""
 
@@ -31,8 +31,9 @@ def prove(shield: Any, adapters: Sequence[str], refuses: bool) -> None:
     missed = []
     for name in adapters:
         came = home.driven(name)
-        data = {"adapter": name, "caught": came.caught, "version": came.version}
-        tell(shield, Fact(shield.clock(), TOLD, f"adapter:{name}", FLEET, why=came.why, data=data))
+        data = {"adapter": name, "version": came.version}
+        what = CAUGHT if came.caught else MISSED
+        tell(shield, Fact(shield.clock(), what, f"adapter:{name}", FLEET, why=came.why, data=data))
         if not came.caught:
             missed.append(f"`{name}` ({came.why})")
     if missed and refuses:

@@ -86,6 +86,8 @@ def _heard(event: str, args: tuple[Any, ...]) -> None:
         raise
     except Exception as error:  # noqa: BLE001 - whoever opens a file must not meet an error of ours
         aside(f"`{event}` could not be checked for coverage", error)
+        if any(_stops(desk) for desk in list(_open)):
+            raise Ungoverned(f"`{event}` could not be checked for coverage: the log says why") from None
     finally:
         _busy.here = False
 

@@ -47,6 +47,9 @@ FACTS: Final[dict[str, Told]] = {
     "state.normal": Told(Kind.NORMAL, "`{about}` is back to normal: {why}"),
     "answer.refused": Told(Kind.ANSWER_REFUSED, "the answer or command of `{by}` about `{about}` was refused: {why}"),
     "definition.changed": Told(Kind.DEFINITION_CHANGED, "`{about}` is not as it was pinned: {why}"),
+    "coverage.escaped": Told(Kind.ESCAPED, "`{about}` passed by: {why}"),
+    "coverage.unguarded": Told(Kind.ESCAPED, "nothing guards `{about}`: {why}"),
+    "coverage.canary_missed": Told(Kind.ESCAPED, "`{about}` does not catch its canary: {why}"),
     "definition.suspect": Told(Kind.DEFINITION_SUSPECT, "the definition of `{about}` is suspect: {why}"),
 }
 """Facts that operators hear of, besides what is recorded."""
