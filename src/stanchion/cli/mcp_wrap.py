@@ -94,6 +94,8 @@ def _tell(verb: str, made: Rewritten) -> None:
     done = "behind Stanchion now" if verb == "wrap" else "as it was"
     for name in made.changed:
         put(sys.stdout, f"{visible(name)}: {done}")
+    for name in made.strangers:
+        put(sys.stdout, f"{visible(name)}: if it wants a login, set a header with its token first")
     for name, why in made.left.items():
         put(sys.stdout, f"{visible(name)}: left as it is, {why}")
     if made.changed:

@@ -53,6 +53,11 @@ def test_every_server_is_behind_the_proxy_and_comes_out_again(shape: str) -> Non
     ]
 
 
+def test_servers_that_may_want_a_login_are_named() -> None:
+    assert wrapped(json.dumps(SHAPES["cursor"]), OURS, []).strangers == ("a",)
+    assert wrapped(json.dumps(SHAPES["claude code"]), OURS, []).strangers == ()
+
+
 def test_only_the_named_server_is_changed() -> None:
     made = wrapped(json.dumps(SHAPES["claude"]), OURS, [], only=["b"])
     assert (made.changed, made.left) == (("b",), {"a": "not asked for"})

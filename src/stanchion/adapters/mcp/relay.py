@@ -65,6 +65,8 @@ class Relay:
 
     async def open(self) -> None:
         """Reach the servers; raises `Unreachable` where none of them can be."""
+        if self._is_open:
+            return
         async with self._opening:
             if self._is_open:
                 return

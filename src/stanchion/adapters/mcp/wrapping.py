@@ -25,17 +25,21 @@ class NoServers(ValueError):
 
 
 class Rewritten(NamedTuple):
-    """A configuration: its text, the servers that were changed, and those that were left, each with why."""
+    """A configuration: its text, the servers that were changed, and those that were left, each with why. To `strangers`
+    among the changed a client brings nothing that says who it is: they may want a login, which cannot pass the proxy.
+    """
 
     text: str
     changed: tuple[str, ...]
     left: dict[str, str]
+    strangers: tuple[str, ...] = ()
 
 
 def wrapped(text: str, command: Sequence[str], options: Sequence[str], only: Sequence[str] = ()) -> Rewritten:
     """A configuration whose servers are started by `command`; raises `NoServers`."""
     data = _read(text)
     changed: list[str] = []
+    strangers: list[str] = []
     left: dict[str, str] = {}
     for name, servers in _servers(data):
         entry = servers[name]
@@ -48,10 +52,12 @@ def wrapped(text: str, command: Sequence[str], options: Sequence[str], only: Seq
         else:
             servers[name] = made
             changed.append(name)
+            if "url" in entry and not entry.get("headers"):
+                strangers.append(name)
     missing = [name for name in only if name not in {name for name, _ in _servers(data)}]
     if missing:
         raise NoServers(f"there is no server `{missing[0]}`")
-    return Rewritten(_written(data, text), tuple(changed), left)
+    return Rewritten(_written(data, text), tuple(changed), left, tuple(strangers))
 
 
 def unwrapped(text: str) -> Rewritten:
