@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from stanchion.hosting import EVERYTHING, Changed, Host, Hosted, Refusal, Told, lesser, tried
 
-tried("agno", "3.1", "3.2")
+tried("agno", "3.1.10", "3.2")
 
 from agno.exceptions import InputCheckError  # noqa: E402 - once its version is known
 from agno.guardrails.base import BaseGuardrail  # noqa: E402

@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple
 
 from stanchion.hosting import Host, Hosted, Refusal, Told, lesser, tried
 
-tried("crewai", "1.15", "1.16")
+tried("crewai", "1.15.30", "1.16")
 
 from crewai.hooks.dispatch import (  # noqa: E402 - once its version is known
     HookAborted,
