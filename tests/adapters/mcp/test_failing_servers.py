@@ -12,6 +12,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from stanchion.adapters.mcp import link as links
+from stanchion.adapters.mcp.judging import Judging
 from stanchion.adapters.mcp.proxy import Proxy
 from stanchion.adapters.mcp.upstream import Streams, Upstream
 from stanchion.testing import shield_for
@@ -128,6 +129,7 @@ def test_a_server_that_hangs_is_given_up_and_told(era: str) -> None:
 
 
 def test_a_server_that_floods_does_not_drown_its_client(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While one message is judged, so many wait and no more; the call itself is answered all the same."""
     monkeypatch.setattr(links, "WAITING", 10)
     heard: list[Any] = []
 
@@ -138,15 +140,29 @@ def test_a_server_that_floods_does_not_drown_its_client(monkeypatch: pytest.Monk
         return text("done")
 
     async def played() -> str:
+        over = anyio.Event()
+        judge = Judging.read
+
+        async def slowly(self: Judging, method: str, value: Any) -> Any:
+            await over.wait()
+            return await judge(self, method, value)
+
         async def hear(params: Any) -> None:
             heard.append(params)
 
-        async with client_of(shield_for(BARE), Tools(flood=floods).upstream("old"), logging_callback=hear) as client:
+        monkeypatch.setattr(Judging, "read", slowly)
+        upstream = Tools(flood=floods).upstream("old")
+        async with client_of(shield_for(BARE), upstream, logging_callback=hear) as client:
             with anyio.fail_after(30):
-                return said(await client.call_tool("flood", {}))
+                result = await client.call_tool("flood", {})
+                over.set()
+                while len(heard) < 11:
+                    await anyio.sleep(0.01)
+            await client.list_tools()  # whatever else was on its way has come by then
+            return said(result)
 
     assert anyio.run(played) == "done"
-    assert len(heard) <= 500
+    assert len(heard) == 11, "one was being judged, ten waited"
 
 
 def test_a_server_may_not_ask_without_end(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -63,9 +63,14 @@ class Relay:
         """How the servers' names are told apart."""
         return self.setup.names
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the servers were reached."""
+        return self._is_open
+
     async def open(self) -> None:
         """Reach the servers; raises `Unreachable` where none of them can be."""
-        if self._is_open:
+        if self.is_open:
             return
         async with self._opening:
             if self._is_open:
