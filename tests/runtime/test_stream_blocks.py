@@ -20,7 +20,9 @@ SHIELD = Shield.load({"name": "redacts", "guards": [{"use": "secrets"}]}, store=
 @st.composite
 def says(draw: Any) -> Say:
     """A text in pieces; some have a key, cut anywhere."""
-    text = draw(st.sampled_from([f"it is {KEY}, keep it. ", "all is well ", f" {KEY} ", f" {KEY}\n", f"{KEY} {KEY} ", " "]))
+    text = draw(
+        st.sampled_from([f"it is {KEY}, keep it. ", "all is well ", f" {KEY} ", f" {KEY}\n", f"{KEY} {KEY} ", " "])
+    )
     cuts = sorted(draw(st.sets(st.integers(1, max(1, len(text) - 1)), max_size=6)))
     return Say([text[start:end] for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True)])
 
