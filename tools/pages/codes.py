@@ -1,6 +1,7 @@
 """Every code a finding can carry, with what the agent reads and what only people do."""
 
 import stanchion.guards
+from stanchion.adapters.clients import codes as clients
 from stanchion.adapters.http import codes as http
 from stanchion.approvals import words as approvals
 from stanchion.kernel.words import declared
@@ -40,5 +41,5 @@ def _areas() -> set[str]:
     """The areas of shipped codes: what a test or an application declared besides does not belong here."""
     shipped = [f"stanchion.guards.{name}" for name in stanchion.guards.SHIPPED]
     codes = {code for module in shipped for code in __import__(module, fromlist=["CODES"]).CODES}
-    others = (approvals, broker, ledger, http, rules, sequences)
+    others = (approvals, broker, clients, ledger, http, rules, sequences)
     return {code.split(".")[0] for code in (*codes, *[code for each in others for code in each.CODES])} | {"kernel"}

@@ -170,7 +170,9 @@ async def _played(call: Callable[[], Any]) -> None:
 def walk(plain: Any, guarded: Any, provider: Provider) -> tuple[list[str], list[str], list[str]]:
     """Call everything on both clients. Gives the methods that send, those that send nothing, and those that were not
     refused though they send: there must be none."""
-    sends, silent, passed = [], [], []
+    sends: list[str] = []
+    silent: list[str] = []
+    passed: list[str] = []
     with Player() as player:
         both = dict(methods(guarded))
         for name, call in methods(plain):

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def forgotten_clients() -> Iterator[None]:
     yield
     litellm = pytest.importorskip("litellm")

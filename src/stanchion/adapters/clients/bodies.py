@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from typing import Any, Final
@@ -61,7 +62,7 @@ def _made(response: Any, **body: Any) -> Any:
         response.status_code, headers=headers, request=response.request, extensions=response.extensions, **body
     )
     made.history = response.history
-    if response.is_closed:
+    with suppress(RuntimeError):  # a response that is still read, or that nobody has measured, has no such time
         made.elapsed = response.elapsed
     return made
 

@@ -85,7 +85,9 @@ def _socketless_class(kind: Any) -> type[Any]:
 def _sync_class(kind: Any) -> type[Any]:
     """Guarded clients whose methods give their results."""
 
-    class SyncGuarded(_guarded_class(kind)):
+    base: Any = _guarded_class(kind)
+
+    class SyncGuarded(base):
         """A client for a run."""
 
         def request(self, cast_to: Any, options: Any, *, stream: bool = False, stream_cls: Any = None) -> Any:
@@ -130,7 +132,9 @@ def _sync_class(kind: Any) -> type[Any]:
 def _async_class(kind: Any) -> type[Any]:
     """Guarded clients whose methods are awaited."""
 
-    class AsyncGuarded(_guarded_class(kind)):
+    base: Any = _guarded_class(kind)
+
+    class AsyncGuarded(base):
         """A client for a run."""
 
         async def request(self, cast_to: Any, options: Any, *, stream: bool = False, stream_cls: Any = None) -> Any:
@@ -180,7 +184,8 @@ def guarded(client: Any, host: Host, run: Any, forms: Iterable[Form], max_body: 
         raise UnknownClient(f"`{type(client).__name__}` cannot be guarded: {why}; give a client of the SDK")
     hosted = run if isinstance(run, Hosted) else host.on(run)
     made = client.copy()
-    made.__class__ = _class_of(type(made))
+    kind: Any = type(made)
+    made.__class__ = _class_of(kind)
     made._stanchion = Waist(hosted, tuple(forms), _library(client), Terms(hosted, host.name, max_body))
     return made
 

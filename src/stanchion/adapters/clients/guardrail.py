@@ -148,4 +148,5 @@ def _said(refused: Refused) -> Exception:
     from fastapi import HTTPException
 
     code = "" if refused.decision.determining is None else refused.decision.determining.code
-    return HTTPException(REFUSED, {"error": str(refused), "code": code})
+    answer: Exception = HTTPException(REFUSED, {"error": str(refused), "code": code})
+    return answer

@@ -199,6 +199,7 @@ class Stream:
         known = len(self._held)
         for path, channel, name, block in named:
             given = at(content, path)
+            passed: str | None
             if repeats:
                 passed = yield from self._again(name, given)
             else:
