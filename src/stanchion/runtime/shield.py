@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from stanchion.runtime.calling.children import Carved
     from stanchion.runtime.calling.tool import Tool
     from stanchion.runtime.calling.tool_options import TextTool, ToolOptions
-    from stanchion.runtime.coverage.coverage import Mode
+    from stanchion.runtime.coverage.coverage import Coverage, Mode
     from stanchion.runtime.operating.reload import OnReload, Watcher
     from stanchion.runtime.options import ShieldOptions
     from stanchion.runtime.people.trust import Trust
@@ -73,7 +73,6 @@ class Shield(ByPeople):
         from stanchion.runtime.answers.pool import Pool
         from stanchion.runtime.calling.ingest import Ingesting
         from stanchion.runtime.calling.toolbox import Toolbox
-        from stanchion.runtime.coverage.boot import coverage_of
         from stanchion.runtime.deciding.unsettled import Unsettled
         from stanchion.runtime.deciding.unwritten import Unwritten
         from stanchion.runtime.driving.turns import Turns
@@ -109,11 +108,9 @@ class Shield(ByPeople):
         inner = anchored(timed(self.store, self.telemetry), self.journal)
         self.anchored: Any = heard(self.store, inner, self.occurrences, clock)
         self._policies = Policies(tuple(guards), brake, self._ingesting, resolver, settle=self._at_home)
-        self._bare = policy
-        self._source, self.env = source, env
+        self._bare, self._source, self.env = policy, source, env
         self._watcher: Watcher | None = None
-        self._reloading, self._prepares = Reentrant(), prepare
-        self._closed = False
+        self._reloading, self._prepares, self._closed = Reentrant(), prepare, False
         self.policy = self._policies.enter(policy)
         self.answerer = self._policies.answerer
         self.placed, self.heard_late = self._policies.placed, self._policies.heard_late
@@ -128,13 +125,16 @@ class Shield(ByPeople):
         self.doors: Any = None  # made where there is an event loop
         self.unwritten, self.unsettled = Unwritten(lambda lost: trail_lost(self, lost)), Unsettled()
         """What has happened, and has yet to be written down and to be told to the store."""
-        self.waiting = Waiting()
-        self._nonces, self.chance = nonces, chance
+        self.waiting, self._nonces, self.chance = Waiting(), nonces, chance
         self.policy_trouble = PolicyTrouble(self)
         listen_to_trail(self)
         self._toolbox = Toolbox()
         self.tool_of, self.registered_risk = self._toolbox.tool_of, self._toolbox.risk
-        self.coverage = coverage_of(self, coverage, open_runs)
+        self.coverage: Coverage | None = None
+        if coverage is not None:
+            from stanchion.runtime.coverage.boot import coverage_of
+
+            self.coverage = coverage_of(self, coverage, open_runs)
 
     def __repr__(self) -> str:
         from stanchion.runtime.standing.in_words import in_words
