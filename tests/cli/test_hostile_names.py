@@ -65,6 +65,7 @@ CASES: dict[str, tuple[str, ...]] = {
         "tail", "tail --json", "tail --run RUN", "show ID", "show ID --json", "show ODD", "verify", "verify --json",
         "export", "heads",
     ),
+    "coverage": ("", "--json", "--run ODD", "--transcript ODD", "ODD"),
     "runs": ("", "--json", "show RUN", "show RUN --json", "show ODD"),
     "budget": ("show", "show --json", "top --policy policy.yaml"),
     "state": ("", "--json", "ODD"),

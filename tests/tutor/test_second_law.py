@@ -180,6 +180,8 @@ def test_weak_point_6_what_the_runner_refuses_is_blocked_before_it_runs() -> Non
         ('{"action": "PROPOSE", "argv": "ls"}', Misread.BAD_FIELD),
         ('{"action": "ASSERT", "claim": {"predicate": "observation", "subject": "a"}}', Misread.BAD_FIELD),
         ("[" * 100_000, Misread.NO_JSON),
+        ('{"action": "RESPOND", "action": "ASK", "text": "x"}', Misread.NO_JSON),
+        ('{"action": "ASSERT", "claim": {"predicate": "lines", "subject": "f", "value": NaN}}', Misread.NO_JSON),
         ("x" * 100_001, Misread.TOO_LONG),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from enum import Enum
 from typing import Any, Final
 
@@ -84,9 +85,6 @@ class Unread(msgspec.Struct, frozen=True):
     why: str
 
 
-_decoder: Final = msgspec.json.Decoder()
-
-
 def read(text: str) -> TypedMove | Unread:
     """The one move that a reply is; nothing is guessed, and nothing raises."""
     if len(text) > LONGEST:
@@ -95,12 +93,24 @@ def read(text: str) -> TypedMove | Unread:
     if not bare:
         return Unread(Misread.EMPTY, "the reply is empty: give one move as a JSON object")
     try:
-        value: Any = _decoder.decode(bare)
-    except msgspec.DecodeError as error:
+        value: Any = json.loads(bare, object_pairs_hook=_once, parse_constant=_refused)
+    except ValueError as error:
         return Unread(Misread.NO_JSON, f"the reply is not one JSON object and nothing else: {error}")
-    except (RecursionError, UnicodeEncodeError):
-        return Unread(Misread.NO_JSON, "the reply is nested too deeply, or is no text")
+    except RecursionError:
+        return Unread(Misread.NO_JSON, "the reply is nested too deeply")
     return of_value(value)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object, each of whose names it has once: of two that are the same one would be hidden."""
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        raise ValueError("a name stands in it twice")
+    return made
+
+
+def _refused(constant: str) -> Any:
+    raise ValueError(f"`{constant}` is no JSON")
 
 
 def of_value(value: Any) -> TypedMove | Unread:
