@@ -107,7 +107,7 @@ def test_every_adapter_has_a_canary_or_says_why_not() -> None:
 def moved(monkeypatch: pytest.MonkeyPatch) -> None:
     """A framework is loaded whose adapter does not hold."""
     monkeypatch.setitem(sys.modules, "a_moved_framework", ModuleType("a_moved_framework"))
-    monkeypatch.setattr(canaries, "CANARIES", {"moved": Listed("a_moved_framework", __name__, "unguarded")})
+    monkeypatch.setattr(canaries, "CANARIES", {"moved": Listed("a_moved_framework", "moved", __name__, "unguarded")})
 
 
 @pytest.mark.usefixtures("moved")
@@ -124,7 +124,7 @@ def test_a_shield_that_observes_writes_it_down() -> None:
 
 
 def test_a_framework_that_is_loaded_later_is_tried_when_the_next_run_begins(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(canaries, "CANARIES", {"late": Listed("a_late_framework", __name__, "guarded")})
+    monkeypatch.setattr(canaries, "CANARIES", {"late": Listed("a_late_framework", "late", __name__, "guarded")})
     shield, journal = watching("refuse")
     assert facts(journal, "coverage.canary") == []
     monkeypatch.setitem(sys.modules, "a_late_framework", ModuleType("a_late_framework"))
@@ -135,5 +135,5 @@ def test_a_framework_that_is_loaded_later_is_tried_when_the_next_run_begins(monk
 
 
 def test_an_adapter_that_cannot_be_loaded_is_not_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(canaries, "CANARIES", {"broken": Listed("broken", "stanchion.adapters.nowhere", "canary")})
+    monkeypatch.setattr(canaries, "CANARIES", {"broken": Listed("broken", "broken", "stanchion.adapters.nowhere")})
     assert driven("broken").why.startswith("its adapter cannot be loaded: `ModuleNotFoundError")

@@ -17,23 +17,43 @@ from stanchion.kernel.tuples import NamedTuple
 
 
 class Listed(NamedTuple):
-    """An adapter: the module that is loaded where its framework is, and where its canary is."""
+    """An adapter: the module that is loaded where its framework is, the package that it comes in, and where its canary
+    is."""
 
     framework: str
+    package: str
     home: str
-    name: str
+    name: str = "canary"
 
 
 CANARIES: Final = {
-    "httpx": Listed("httpx", "stanchion.adapters.http.canaries", "httpx_client"),
-    "httpx-async": Listed("httpx", "stanchion.adapters.http.canaries", "async_httpx_client"),
-    "requests": Listed("requests", "stanchion.adapters.http.canaries", "requests_session"),
-    "aiohttp": Listed("aiohttp", "stanchion.adapters.http.canaries", "aiohttp_session"),
-    "langchain": Listed("langchain", "stanchion.adapters.langchain_canary", "canary"),
+    "httpx": Listed("httpx", "httpx", "stanchion.adapters.http.canaries", "httpx_client"),
+    "httpx-async": Listed("httpx", "httpx", "stanchion.adapters.http.canaries", "async_httpx_client"),
+    "requests": Listed("requests", "requests", "stanchion.adapters.http.canaries", "requests_session"),
+    "aiohttp": Listed("aiohttp", "aiohttp", "stanchion.adapters.http.canaries", "aiohttp_session"),
+    "langchain": Listed("langchain", "langchain", "stanchion.adapters.langchain_canary"),
+    "pydantic-ai": Listed("pydantic_ai", "pydantic-ai-slim", "stanchion.adapters.pydantic_ai_canary"),
+    "openai-agents": Listed("agents.run_state", "openai-agents", "stanchion.adapters.openai_agents_canary"),
+    "google-adk": Listed("google.adk", "google-adk", "stanchion.adapters.google_adk_canary"),
+    "strands": Listed("strands.agent", "strands-agents", "stanchion.adapters.strands_canary"),
+    "agent-framework": Listed("agent_framework", "agent-framework-core", "stanchion.adapters.agent_framework_canary"),
+    "agno": Listed("agno.agent", "agno", "stanchion.adapters.agno_canary"),
+    "crewai": Listed("crewai", "crewai", "stanchion.adapters.crewai_canary"),
+    "llama-index": Listed("llama_index.core", "llama-index-core", "stanchion.adapters.llama_index_canary"),
+    "smolagents": Listed("smolagents", "smolagents", "stanchion.adapters.smolagents_canary"),
+    "openai": Listed("openai", "openai", "stanchion.adapters.openai_canary"),
+    "openai-async": Listed("openai", "openai", "stanchion.adapters.openai_canary", "async_canary"),
+    "anthropic": Listed("anthropic", "anthropic", "stanchion.adapters.anthropic_canary"),
+    "anthropic-async": Listed("anthropic", "anthropic", "stanchion.adapters.anthropic_canary", "async_canary"),
+    "litellm": Listed("litellm", "litellm", "stanchion.adapters.litellm_canary"),
+    "litellm-async": Listed("litellm", "litellm", "stanchion.adapters.litellm_canary", "async_canary"),
+    "mcp": Listed("stanchion.adapters.mcp.proxy", "mcp", "stanchion.adapters.mcp_canary"),
 }
-"""Every adapter and its canary."""
+"""Every adapter and its canary. Where a program may have a module of the framework's name, a module of its own within
+the framework tells them apart; the MCP proxy is tried where it runs, and not wherever its library is loaded."""
 
 WITHOUT: Final = {
+    "clients": "it is what the adapters of `openai`, `anthropic` and `litellm` are made of, which have canaries",
     "agent_hooks": "it is asked by hosts in other processes and languages, which only they can drive",
 }
 """The adapters that have no canary, and why. A test has every adapter stand here or there."""
@@ -46,7 +66,7 @@ def loaded() -> frozenset[str]:
 
 def installed() -> tuple[str, ...]:
     """The adapters whose framework is installed."""
-    return tuple([name for name, one in CANARIES.items() if _version(one.framework)])
+    return tuple([name for name, one in CANARIES.items() if _version(one.package)])
 
 
 def driven(name: str) -> Came:
@@ -60,12 +80,12 @@ def _driven(one: Listed) -> Came:
     try:
         canary: Canary = getattr(import_module(one.home), one.name)
     except Exception as error:  # noqa: BLE001 - whatever is wrong with a framework, its adapter does not hold
-        return Came(False, f"its adapter cannot be loaded: `{type(error).__name__}: {error}`", _version(one.framework))
-    return drive_canary(canary)._replace(version=_version(one.framework))
+        return Came(False, f"its adapter cannot be loaded: `{type(error).__name__}: {error}`", _version(one.package))
+    return drive_canary(canary)._replace(version=_version(one.package))
 
 
-def _version(framework: str) -> str:
+def _version(package: str) -> str:
     try:
-        return version(framework)
+        return version(package)
     except PackageNotFoundError:
         return ""

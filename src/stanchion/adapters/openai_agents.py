@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final
 
-from stanchion.hosting import EVERYTHING, Host, Hosted, Refusal, tried
+from stanchion.hosting import EVERYTHING, Host, Hosted, Part, Refusal, survey, tried
 from stanchion.hosting.prompts import Prompts
 from stanchion.hosting.response_events import ResponseEvents
 from stanchion.hosting.waiting import Waiting, in_words
@@ -111,6 +111,8 @@ def _agent(agent: Any, post: Post, provider: Any, known: dict[int, GuardedAgent]
     made.hooks = Watched(post, agent.hooks)
     made.model = GuardedModel(post, agent.name, agent.model, provider)
     made.tools = [_tool(post, agent.name, tool) for tool in agent.tools]
+    # The others are run by the provider, who asks nobody here.
+    survey(post.hosted.run, [Part("tool", one.name, isinstance(one, FunctionTool), agent.name) for one in made.tools])
     made.handoffs = [_handoff(post, made, one, provider, known) for one in agent.handoffs]
     return made
 

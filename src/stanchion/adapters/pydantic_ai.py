@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, get_args
 
-from stanchion.hosting import EVERYTHING, Changed, Host, Hosted, Refusal, tried
+from stanchion.hosting import EVERYTHING, Changed, Host, Hosted, Part, Refusal, survey, tried
 from stanchion.hosting.in_order import InOrder
 from stanchion.kernel.stages import Stage
 from stanchion.runtime.errors import ToolFailed as Withheld
@@ -165,7 +165,7 @@ class GuardedModel(WrapperModel):
             model, settings = self._as_decided(given)
             return await model.request(asked, settings, model_request_parameters)
 
-        return await self._judged(ask, messages, model_settings)
+        return await self._judged(ask, messages, model_settings, model_request_parameters)
 
     @asynccontextmanager
     async def request_stream(
@@ -180,10 +180,12 @@ class GuardedModel(WrapperModel):
                 asking = model.request_stream(asked, settings, model_request_parameters, run_context)
                 return made.pieces_of(await stack.enter_async_context(asking))
 
-            made.judged = await self._judged(ask, messages, model_settings)
+            made.judged = await self._judged(ask, messages, model_settings, model_request_parameters)
             yield made
 
-    def _judged(self, ask: Any, messages: list[Any], settings: Any) -> Any:
+    def _judged(self, ask: Any, messages: list[Any], settings: Any, parameters: Any) -> Any:
+        # Native tools are run by the provider, who asks nobody here.
+        survey(self._guarded.hosted.run, [Part("tool", one.unique_id, False) for one in parameters.native_tools])
         given = {} if settings is None else dict(settings)
         sent = [_prompted(message, self._guarded.prompts) for message in messages]
         return self._guarded.hosted.amodel(ask, sent, model=self.wrapped.model_name, params=given)

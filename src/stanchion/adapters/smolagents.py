@@ -14,7 +14,7 @@ from functools import partial
 from itertools import count
 from typing import Any, Final
 
-from stanchion.hosting import EVERYTHING, Host, Hosted, Refusal, lesser, tried
+from stanchion.hosting import EVERYTHING, Host, Hosted, Part, Refusal, lesser, survey, tried
 
 tried("smolagents", "1.26", "1.27")
 
@@ -63,6 +63,7 @@ def _guarded(agent: Any, hosted: Hosted) -> Any:
     made.managed_agents = {name: Member(one, hosted, about) for name, one in agent.managed_agents.items()}
     if code is not None:
         made.python_executor = Python(code, hosted)
+    survey(hosted.run, [Part("tool", name, "forward" in vars(tool)) for name, tool in made.tools.items()])
     return made
 
 

@@ -1,7 +1,8 @@
 """Canaries: an adapter has its framework call a tool that must not run, and it is seen whether the call was refused.
 
 A canary takes a shield and a function. It has the framework call that function as the tool `stanchion_canary`, in a run
-of that shield, the way a program would; what comes of it does not matter, and it may raise. Its shield is in memory and
+of that shield, the way a program would; a client of models asks the model of that name, and calls the function where
+its request would leave. What comes of it does not matter, and it may raise. Its shield is in memory and
 refuses the call, so that nothing of it reaches the program's own state, budgets or trail.
 """
 
@@ -27,6 +28,7 @@ POLICY: Final[dict[str, Any]] = {
     "guards": [
         {"use": "tool_denylist", "tools": [TOOL]},
         {"use": "egress", "allowed_hosts": ["allowed.invalid"]},
+        {"use": "rule", "stages": ["model_call"], "when": f"event.model == '{TOOL}'", "action": "block"},
     ],
 }
 

@@ -93,6 +93,40 @@ def test_a_host_that_runs_a_call_twice_is_caught(tmp_path: Path) -> None:
         check(with_play(twice), "allow", "sync", tmp_path)
 
 
+@pytest.mark.parametrize("behaviour", ["crash", "timeout"])
+def test_a_host_that_breaks_by_itself_has_not_refused(behaviour: str, tmp_path: Path) -> None:
+    def breaks(scene: Scene) -> Ended:
+        raise UserWarning("a warning of the framework")
+
+    with pytest.raises(AssertionError, match="a warning of the framework"):
+        check(with_play(breaks), behaviour, "sync", tmp_path)
+
+
+@pytest.mark.parametrize("behaviour", ["crash", "timeout"])
+def test_a_host_that_breaks_before_it_asks_has_not_refused(behaviour: str, tmp_path: Path) -> None:
+    played: list[Scene] = []
+
+    def breaks(scene: Scene) -> Ended:
+        played.append(scene)
+        if len(played) > 1:
+            raise UserWarning("a warning of the framework")
+        return play(scene)
+
+    with pytest.raises(AssertionError, match="BLOCK"):
+        check(with_play(breaks), behaviour, "sync", tmp_path)
+
+
+@pytest.mark.parametrize("behaviour", ["crash", "timeout"])
+def test_a_refusal_whose_reason_nobody_reads_is_caught(behaviour: str, tmp_path: Path) -> None:
+    def mute(scene: Scene) -> Ended:
+        ended = play(scene)
+        scene.asked[:] = [["please do it"] for _ in scene.asked]
+        return ended
+
+    with pytest.raises(AssertionError, match="guard `"):
+        check(with_play(mute), behaviour, "sync", tmp_path)
+
+
 def test_what_is_beyond_reach_has_a_probe() -> None:
     def test_it() -> None:
         """A probe."""

@@ -184,9 +184,14 @@ def guarded(client: Any, host: Host, run: Any, forms: Iterable[Form], max_body: 
         raise UnknownClient(f"`{type(client).__name__}` cannot be guarded: {why}; give a client of the SDK")
     hosted = run if isinstance(run, Hosted) else host.on(run)
     made = client.copy()
+<<<<<<< HEAD
     kind: Any = type(made)
     made.__class__ = _class_of(kind)
     made._stanchion = Waist(hosted, tuple(forms), _library(client), Terms(hosted, host.name, max_body))
+=======
+    made.__class__ = _class_of(type(made))
+    made._stanchion = Waist(hosted, tuple(forms), library_of(client), Terms(hosted, host.name, max_body))
+>>>>>>> part-canary
     return made
 
 
@@ -208,7 +213,7 @@ def _has_sockets(kind: type[Any]) -> bool:
     return any("websocket_base_url" in vars(base).get("__annotations__", {}) for base in kind.__mro__)
 
 
-def _library(client: Any) -> Any:
+def library_of(client: Any) -> Any:
     """The HTTP library whose responses an SDK takes."""
     for base in type(client).__mro__:
         if base.__name__ == "BaseClient":

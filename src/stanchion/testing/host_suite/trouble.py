@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from stanchion.testing.host_suite.expecting import holds, same
 from stanchion.testing.host_suite.scene import Seen
-from stanchion.testing.host_suite.script import script
+from stanchion.testing.host_suite.script import Turn, script
 from stanchion.testing.host_suite.table import Table
 from stanchion.testing.host_suite.tools import KEY
+
+BROKEN: Final = ("could not be judged", "the clock is broken")
+"""What is said of a scene whose clock broke, by Stanchion or by the clock: without the time nothing is recorded."""
 
 
 def error(table: Table) -> None:
@@ -29,14 +32,15 @@ def crash(table: Table) -> None:
     def crashes(event: Any) -> None:
         raise RuntimeError("the guard is broken")
 
-    asked = script(("look", {"name": "bob"}), "done")
-    seen = table.play({"name": "c"}, asked, guards=[crashes])
-    _refused(seen)
+    _undisturbed(table)
+    _refused_by("crashes", table.play({"name": "c"}, _asked(), guards=[crashes]))
 
     def breaks() -> None:
         table.clock.broken = True
 
-    _refused(table.play({"name": "c"}, asked, watch=breaks))
+    seen = table.play({"name": "c"}, _asked(), watch=breaks)
+    same((seen.ran, [one for one in seen.decided if one[0] == "tool_call"]), ([], []))
+    assert any(words in seen.everything for words in BROKEN), f"nobody was told what failed: {seen.everything!r}"
 
 
 def timeout(table: Table) -> None:
@@ -46,11 +50,23 @@ def timeout(table: Table) -> None:
         stop.wait(30)
 
     sleeps.deadline_ms = 50  # type: ignore[attr-defined] # how a function says it
-    _refused(table.play({"name": "t"}, script(("look", {"name": "bob"}), "done"), guards=[sleeps]))
+    _undisturbed(table)
+    _refused_by("sleeps", table.play({"name": "t"}, _asked(), guards=[sleeps]))
 
 
-def _refused(seen: Seen) -> None:
+def _asked() -> list[Turn]:
+    return script(("look", {"name": "bob"}), "done")
+
+
+def _undisturbed(table: Table) -> None:
+    """The same scene without a fault goes well: what stops it with one is the fault, and nothing of the host's."""
+    seen = table.play({"name": "calm"}, _asked())
+    same((seen.raised, seen.ran, seen.answer), ("", [("look", {"name": "bob"})], "done"))
+
+
+def _refused_by(guard: str, seen: Seen) -> None:
+    """The call was refused for this guard: that is recorded, nothing ran, and whoever goes on reads the reason."""
     same(seen.ran, [])
-    assert seen.raised or seen.answer or len(seen.asked) > 1, "nothing ran, and nobody was told"
-    if not seen.raised and len(seen.asked) > 1:
-        assert len("\n".join(seen.asked[-1])) > len("\n".join(seen.asked[0])), "the model was not told"
+    same([one for one in seen.decided if one[:2] == ("tool_call", "look")], [("tool_call", "look", "BLOCK")])
+    told = seen.raised if seen.raised else "\n".join(seen.asked[-1])
+    holds(f"guard `{guard}`", [told])
