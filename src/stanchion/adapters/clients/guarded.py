@@ -184,14 +184,9 @@ def guarded(client: Any, host: Host, run: Any, forms: Iterable[Form], max_body: 
         raise UnknownClient(f"`{type(client).__name__}` cannot be guarded: {why}; give a client of the SDK")
     hosted = run if isinstance(run, Hosted) else host.on(run)
     made = client.copy()
-<<<<<<< HEAD
     kind: Any = type(made)
     made.__class__ = _class_of(kind)
-    made._stanchion = Waist(hosted, tuple(forms), _library(client), Terms(hosted, host.name, max_body))
-=======
-    made.__class__ = _class_of(type(made))
     made._stanchion = Waist(hosted, tuple(forms), library_of(client), Terms(hosted, host.name, max_body))
->>>>>>> part-canary
     return made
 
 
