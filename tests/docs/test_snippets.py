@@ -10,6 +10,7 @@ package can be imported, and compiles it elsewhere: then the page counts as skip
 
 import sys
 from contextlib import redirect_stdout
+from contextvars import Context
 from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
@@ -99,7 +100,8 @@ def snippet_pages() -> list[Path]:
 @pytest.mark.parametrize("page", snippet_pages(), ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_page(page: Path, namespace: dict[str, Any]) -> None:
     text = page.read_text(encoding="utf-8")
-    run_page(page.relative_to(ROOT).as_posix(), text, namespace)
+    # What tests before have set for their own context, such as a span, is not the reader's.
+    Context().run(run_page, page.relative_to(ROOT).as_posix(), text, namespace)
     missing = lacking(text)
     if missing:
         pytest.skip(f"`{missing[0]}` is not installed: `make test-adapters` runs this page")
