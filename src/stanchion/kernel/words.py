@@ -165,6 +165,10 @@ KERNEL: Final = declare(
             "this run waits until a person has answered ticket `{}`",
             "wait for the answer, then go on",
         ),
+        "strikes.reached": Words(
+            "guard `{}` has given {} {} strikes",
+            "stop what you are doing, and wait for a person to look at it",
+        ),
         "kernel.halted": Words("{2} is halted: {1}", "stop, and wait until a person lets it go on", "`{0}` is halted"),
         "kernel.quarantined": Words(
             "{1} is quarantined",
