@@ -26,6 +26,7 @@ ELSEWHERE: Final = {
     "kernel.lookup_late": "tests/runtime",
     "kernel.patch_failed": "tests/kernel",
     "kernel.no_form": "tests/runtime/values",
+    "strikes.reached": "tests/runtime/test_strikes.py",
 }
 """Codes with arguments, or whole areas of them, that neither a table nor the agent's life provokes, and where they are
 tested: their arguments are what the agent has sent, counts, and the ids of guards."""

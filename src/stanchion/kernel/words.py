@@ -162,8 +162,9 @@ KERNEL: Final = declare(
         "kernel.cancelled": Words("the run was cancelled: {}", "stop working on this task"),
         "kernel.ended": Words("the run has ended: {}", "stop: nothing in this run goes ahead any more"),
         "kernel.paused": Words(
-            "this run waits until a person has answered ticket `{}`",
+            "this run waits until a person has answered a question about it",
             "wait for the answer, then go on",
+            "ticket `{}` is open",
         ),
         "strikes.reached": Words(
             "guard `{}` has given {} {} strikes",
