@@ -16,6 +16,7 @@ from weakref import WeakSet
 
 from stanchion.locks import Lock
 from stanchion.runtime.answers.question import Lingering, Question
+from stanchion.runtime.answers.unpaid import Unpaid
 
 if TYPE_CHECKING:
     from stanchion.runtime.answers.afterwards import Afterwards
@@ -46,6 +47,7 @@ class Pool:
         self._closed = False
         self.epoch = 0
         self._afterwards: Afterwards | None = None
+        self.unpaid = Unpaid()
         self._begin()
         _pools.add(self)
 
