@@ -47,7 +47,8 @@ def shipped() -> dict[str, Words]:
 @pytest.mark.parametrize("code", sorted(shipped()))
 def test_what_a_code_says_to_the_agent_has_none_of_it(code: str) -> None:
     args = tuple(f"arg{at}" for at in range(10))
-    for text in (message_of(code, args), advice_of(code, args), message_of(code, ()), advice_of(code, ())):
+    said = (message_of(code, args), advice_of(code, args), message_of(code, ()), advice_of(code, ()))
+    for text in (*said, advice_of(code, args, asked=True)):
         assert shapes_in(text) == []
 
 
