@@ -14,6 +14,7 @@ class FakeJudge:
     def __init__(self) -> None:
         self.says: Any = {"verdict": "allow", "reason": "fine"}
         self.status = 200
+        self.usage = {"prompt_tokens": 900, "completion_tokens": 100, "total_tokens": 1_000}
         self.asked: list[tuple[str, dict[str, str], dict[str, Any]]] = []
         judge = self
 
@@ -37,8 +38,7 @@ class FakeJudge:
     def reply(self) -> bytes:
         """What it sends."""
         content = self.says if isinstance(self.says, str) else json.dumps(self.says)
-        usage = {"prompt_tokens": 900, "completion_tokens": 100, "total_tokens": 1_000}
-        return json.dumps({"choices": [{"message": {"content": content}}], "usage": usage}).encode()
+        return json.dumps({"choices": [{"message": {"content": content}}], "usage": self.usage}).encode()
 
     def close(self) -> None:
         """Stop."""

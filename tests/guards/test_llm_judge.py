@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,13 +31,20 @@ def judge(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeJudge]:
 
 
 def shielded(
-    judge: FakeJudge, *more: dict[str, Any], prices: Any = None, clock: FakeClock | None = None, **options: Any
+    judge: FakeJudge,
+    *more: dict[str, Any],
+    prices: Any = None,
+    clock: FakeClock | None = None,
+    store: str | None = None,
+    **options: Any,
 ) -> Shield:
     """A shield with the judge."""
     waits = dict.fromkeys(("medium", "high", "critical"), 30_000)
     entry: dict[str, Any] = {"use": "llm_judge", "rule": RULE, "model": "house-model", "endpoint": judge.endpoint}
     entry |= {"key_env": "JUDGE_KEY", "deadline_ms": 30_000, "waits": waits, **options}
     policy = {"name": "judged", "tools": RISKS, "guards": [entry, *more], "prices": {} if prices is None else prices}
+    if store is not None:
+        return Shield.load(policy, store=store, journal="memory:")
     return shield_for(policy, clock=clock)
 
 
@@ -196,3 +205,52 @@ def test_it_is_not_asked_while_the_budget_is_used_up(judge: FakeJudge, required:
         clock.advance(10_000)
         assert run.check(risk, {"number": 4}).proceeds
         assert len(judge.asked) == asked + 1
+
+
+@pytest.mark.parametrize(
+    ("per", "same_agent", "other_agent"), [("run", True, True), ("agent", False, True), ("tenant", False, False)]
+)
+def test_it_is_asked_by_nobody_who_shares_a_budget_that_is_used_up(
+    judge: FakeJudge, per: str, same_agent: bool, other_agent: bool
+) -> None:
+    """One run tries again after ten seconds, the others wait for what comes of it."""
+    clock = FakeClock()
+    budget = {"use": "budget", "tokens": 1_500, "per": per, "applies_to": {"tools": ["low"]}, "reserve_tokens": 10}
+    with shielded(judge, budget, clock=clock, applies_to={"tools": ["medium"]}) as shield:
+        used_up = shield.run("a").check("low", {}, tokens=9_999)
+        assert used_up.code == "budget.exceeded"
+        numbers = itertools.count()
+
+        def asks(agent: str) -> bool:
+            asked = len(judge.asked)
+            shield.run(agent).check("medium", {"number": next(numbers)})
+            return len(judge.asked) > asked
+
+        assert [asks("a"), asks("b"), asks("a")] == [same_agent, other_agent, same_agent]
+        clock.advance(10_000)
+        assert [asks("a"), asks("a")] == [True, same_agent]
+        clock.advance(10_000)
+        assert [asks("a"), asks("a"), asks("b")] == [True, True, True]
+
+
+def test_a_budget_of_others_does_not_keep_it_from_being_asked(judge: FakeJudge) -> None:
+    clock = FakeClock()
+    budget = {"use": "budget", "tokens": 1_500, "per": "tenant", "applies_to": {"agents": ["a"]}}
+    with shielded(judge, budget, clock=clock, applies_to={"tools": ["medium"]}) as shield:
+        assert shield.run("a").check("low", {}, tokens=9_999).code == "budget.exceeded"
+        for agent, asked in (("a", 0), ("b", 1)):
+            shield.run(agent).check("medium", {})
+            assert len(judge.asked) == asked
+
+
+@pytest.mark.parametrize("tokens", [2**62, 2**63 - 5, 2**64])
+@pytest.mark.parametrize("store", ["memory:", "sqlite:{}"])
+def test_an_answer_that_says_it_took_more_than_a_store_can_count_uses_the_budget_up(
+    judge: FakeJudge, tmp_path: Path, store: str, tokens: int
+) -> None:
+    judge.usage = {"prompt_tokens": tokens, "completion_tokens": 0}
+    budget = {"use": "budget", "tokens": 2_000, "per": "run"}
+    with shielded(judge, budget, store=store.format(tmp_path / "s.db")) as shield:
+        run = shield.run("a")
+        assert run.check("critical", {"number": 1}).proceeds
+        assert [run.check("low", {"number": n}, tokens=1).proceeds for n in (2, 3)] == [False, False]

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from stanchion import Refused, Shield
+from stanchion import Action, Finding, Refused, Shield
+from stanchion.advice.guidance import Guidance
 from stanchion.advice.styles import StyleName
 from stanchion.experience.advice_context import AdviceContext
 from stanchion.runtime.calling.prompt_size import text_tokens
@@ -251,3 +252,50 @@ def test_a_failure_is_known_at_once_and_successes_cost_no_redaction(tier: str, m
     run.result("search", {}, "found")
     assert "failed" not in run.advice("search", {})
     shield.close()
+
+
+def own_code(_event: Any) -> Finding:
+    return Finding(Action.BLOCK, "house.own", text="not in this house")
+
+
+def own_text(_event: Any) -> str:
+    return "not in this house"
+
+
+@pytest.mark.parametrize("code", [own_code, own_text])
+def test_a_refusal_by_own_code_says_what_to_do_instead(code: Any) -> None:
+    run = shield_for({"name": "x"}, guards=[code]).run("a")
+    said = run.guidance(run.check("pay", {}))
+    assert (said.wrong, said.again) == ("not in this house", "changed")
+    assert said.instead
+    assert said.text == f"not in this house; {said.instead}; the same again is refused again"
+    assert Guidance("", "", "changed").text == "", "what goes ahead needs no words"
+
+
+@pytest.mark.parametrize(
+    ("options", "instead"),
+    [
+        ({"action": "escalate"}, "wait until a person has answered, then repeat the same action"),
+        ({"action": "escalate", "advice": "pay less"}, "pay less"),
+        ({"action": "block"}, "choose another way"),
+    ],
+)
+def test_a_rule_that_asks_a_person_does_not_send_the_agent_elsewhere(options: dict[str, Any], instead: str) -> None:
+    rule = {"use": "rule", "when": "event.tool == 'pay'", **options}
+    run = shield_for({"name": "x", "guards": [rule]}).run("a")
+    said = run.guidance(run.check("pay", {}))
+    assert said.instead == instead
+    asks = options["action"] == "escalate"
+    assert said.again == ("approved" if asks else "changed")
+    assert ("once a person has answered" in said.text) is asks
+
+
+@pytest.mark.parametrize(("scope", "again"), [("", "no"), ("tool:pay", "changed")])
+def test_what_is_halted_is_not_to_be_waited_for(scope: str, again: str) -> None:
+    shield = shield_for({"name": "x"})
+    shield.halt("drill", by="ann", scope=scope)
+    run = shield.run("a")
+    said = run.guidance(run.check("pay", {}))
+    assert said.again == again
+    assert "wait" not in said.text
+    assert "a person has to let it go on" in said.text

@@ -79,7 +79,10 @@ def test_an_alert_is_told_at_once_each_time() -> None:
 
 def test_strikes_escalate_and_then_isolate() -> None:
     """From the second on the next step waits for a person, from the fourth on the agent is isolated."""
-    shield = shield_for(policy("increment_strike", escalate_at=2, quarantine_at=4))
+    clock = FakeClock()
+    rules = policy("increment_strike", escalate_at=2, quarantine_at=4)
+    rules["guards"][0]["stages"] = ["tool_call", "tool_result"]
+    shield = shield_for(rules, clock=clock, store=MemoryStore(clock))
     run = shield.run("ann")
     assert run.check("odd", {"n": 1}).action == Action.WARN
     assert run.check("even", {"n": 1}).action == Action.ALLOW
@@ -87,9 +90,10 @@ def test_strikes_escalate_and_then_isolate() -> None:
     waits = run.check("even", {"n": 2})
     assert (waits.action, waits.code) == (Action.ESCALATE, "strikes.reached")
     assert waits.message == "guard `odd` has given this run 2 strikes"
-    assert run.check("even", {"n": 3}).action == Action.ALLOW, "one step waits for each strike"
-    run.check("odd", {"n": 3})
-    assert run.check("odd", {"n": 4}).code == "strikes.reached"
+    assert run.check("odd", {"n": 3}).code == "strikes.reached", "what waits is not judged, and is no strike"
+    clock.advance(1)
+    for n in (3, 4):
+        run.result("odd", {"n": n}, "done")
     isolated = run.check("even", {"n": 4})
     assert (isolated.action, isolated.code) == (Action.BLOCK, "kernel.quarantined")
     assert not shield.run("ann").check("even", {}).proceeds, "the agent, and not the run"

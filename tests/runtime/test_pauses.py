@@ -92,11 +92,15 @@ def test_a_pause_ends_with_the_time_of_its_ticket(scope: str) -> None:
     assert begins(run) == [True, True, True]
 
 
-def test_what_is_refused_meanwhile_names_the_ticket_and_says_what_to_do() -> None:
+def test_what_is_refused_meanwhile_says_what_to_do_and_only_to_people_which_ticket_it_is() -> None:
     place = Place("run")
     run, ticket = place.paused()
-    with pytest.raises(Refused, match=f"waits until a person has answered ticket `{ticket}`") as refused:
+    with pytest.raises(Refused, match="waits until a person has answered") as refused:
         run.call(ScriptedTool("seen"), path="a")
+    read = (str(refused.value), repr(refused.value), refused.value.guidance.text, refused.value.decision.message)
+    assert [text for text in read if ticket in text] == []
+    assert refused.value.decision.determining is not None
+    assert ticket in refused.value.decision.determining.detail
     assert (refused.value.ticket, refused.value.decision.action) == (ticket, Action.BLOCK)
     (waiting,) = place.shield().tickets()
     assert waiting.evidence["waits"].startswith("the whole run waits")

@@ -30,6 +30,7 @@ SHAPES: Final = {
     "a command": re.compile(rf"\bstanchion\s+({'|'.join(COMMANDS)})\b", re.IGNORECASE),
     "an operator's call": re.compile(rf"`({'|'.join(CALLS)})(\(.*?\))?`"),
     "a variable": re.compile(r"\b(STANCHION|VERONICA)_[A-Z]"),
+    "a ticket": re.compile(r"\bticket\s+`", re.IGNORECASE),
     "an id": re.compile(r"(?<![0-9A-Za-z])[0-9a-f]{12,}(?![0-9A-Za-z])"),
     "a store's address": re.compile(r"\b(postgres(ql)?|rediss?|valkeys?|sqlite|unix)://"),
 }

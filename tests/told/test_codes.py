@@ -26,6 +26,7 @@ ELSEWHERE: Final = {
     "kernel.lookup_late": "tests/runtime",
     "kernel.patch_failed": "tests/kernel",
     "kernel.no_form": "tests/runtime/values",
+    "strikes.reached": "tests/runtime/test_strikes.py",
 }
 """Codes with arguments, or whole areas of them, that neither a table nor the agent's life provokes, and where they are
 tested: their arguments are what the agent has sent, counts, and the ids of guards."""
@@ -46,7 +47,8 @@ def shipped() -> dict[str, Words]:
 @pytest.mark.parametrize("code", sorted(shipped()))
 def test_what_a_code_says_to_the_agent_has_none_of_it(code: str) -> None:
     args = tuple(f"arg{at}" for at in range(10))
-    for text in (message_of(code, args), advice_of(code, args), message_of(code, ()), advice_of(code, ())):
+    said = (message_of(code, args), advice_of(code, args), message_of(code, ()), advice_of(code, ()))
+    for text in (*said, advice_of(code, args, asked=True)):
         assert shapes_in(text) == []
 
 

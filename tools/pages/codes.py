@@ -4,7 +4,7 @@ import stanchion.guards
 from stanchion.adapters.clients import codes as clients
 from stanchion.adapters.http import codes as http
 from stanchion.approvals import words as approvals
-from stanchion.kernel.words import declared
+from stanchion.kernel.words import KERNEL, declared
 from stanchion.policy import rules
 from stanchion.policy.sequences import guard as sequences
 from stanchion.runtime.calling import ledger
@@ -42,4 +42,5 @@ def _areas() -> set[str]:
     shipped = [f"stanchion.guards.{name}" for name in stanchion.guards.SHIPPED]
     codes = {code for module in shipped for code in __import__(module, fromlist=["CODES"]).CODES}
     others = (approvals, broker, clients, ledger, http, rules, sequences)
-    return {code.split(".")[0] for code in (*codes, *[code for each in others for code in each.CODES])} | {"kernel"}
+    beside = [code for each in others for code in each.CODES]
+    return {code.split(".")[0] for code in (*KERNEL, *codes, *beside)}

@@ -50,7 +50,6 @@ OVER: Final = frozenset(
         "kernel.deadline",
         "kernel.ended",
         "kernel.exhausted",
-        "kernel.halted",
         "steps.exceeded",
         "time.exceeded",
     }
@@ -59,6 +58,15 @@ OVER: Final = frozenset(
 
 PEOPLE: Final = frozenset({"approval.waiting", "kernel.approval", "kernel.paused"})
 """Codes of what a person has to say yes to, whatever the action is."""
+
+IN_WORDS: Final[dict[Again, str]] = {
+    "no": "do not try it again",
+    "changed": "the same again is refused again",
+    "approved": "the same can go ahead once a person has answered",
+    "later": "the same can go ahead later",
+    "now": "the same can be tried again now",
+}
+"""Whether to try again, in words for an agent."""
 
 MOMENT: Final = {"breaker.open": 2, "locks.conflict": 2, "locks.held": 2, "locks.waits": 2}
 """Which argument of a code says until when."""
@@ -91,6 +99,13 @@ def at_ms_of(decision: Decision) -> int | None:
         case Retry() if now and found.terms.base_ms:
             return now + found.terms.base_ms
     return None
+
+
+def again_text(again: Again, at_ms: int | None) -> str:
+    """Whether to try again and from when on, in words for an agent."""
+    if at_ms is None or again != "later":
+        return IN_WORDS[again]
+    return f"{IN_WORDS[again]}, from {datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%d %H:%M:%SZ} on"
 
 
 def _moment(found: Finding, at: int) -> int | None:

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from stanchion.advice.again import Again, again_of, at_ms_of
+from stanchion.advice.again import Again, again_of, again_text, at_ms_of
 from stanchion.advice.helping import what_differs
 from stanchion.advice.quoting import marked
 from stanchion.experience.similarity import Similar
@@ -36,6 +36,14 @@ class Beside(msgspec.Struct, frozen=True):
 
 NOTHING: Final = Beside()
 
+USUAL: Final[dict[Again, str]] = {
+    "no": "report what is done so far",
+    "changed": "do it in another way, or ask the user",
+    "approved": "do something else in the meantime",
+    "later": "do something else in the meantime",
+}
+"""What to do instead where whoever refused has not said it."""
+
 
 class Guidance(msgspec.Struct, frozen=True):
     """What was wrong, what to do instead, whether to try again and from when on (`at_ms`, where it is known), and what
@@ -50,11 +58,14 @@ class Guidance(msgspec.Struct, frozen=True):
     @property
     def text(self) -> str:
         """All of it in words for an agent."""
-        return "; ".join([said for said in (self.wrong, self.instead, self.beside.text) if said])
+        again = again_text(self.again, self.at_ms) if self.wrong else ""
+        return "; ".join([said for said in (self.wrong, self.instead, again, self.beside.text) if said])
 
 
 def guidance_of(decision: Decision, beside: Beside = NOTHING) -> Guidance:
     """The guidance for a decision that refuses. What has happened has no alternative."""
     again = again_of(decision)
     helps = beside if again in ("changed", "later") else NOTHING
-    return Guidance(decision.message, decision.advice, again, at_ms_of(decision), helps)
+    advice = decision.advice
+    instead = USUAL.get(again, "") if decision.message and not advice else advice
+    return Guidance(decision.message, instead, again, at_ms_of(decision), helps)

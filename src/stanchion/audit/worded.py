@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 from stanchion.audit.apart import ERASED
 from stanchion.audit.notes import GONE
 from stanchion.audit.record import Said
+from stanchion.kernel.actions import NAMES, Action
 from stanchion.kernel.words import PLACE, advice_of, detail_of, is_declared, message_of
 
 WITHHELD: Final = "$withheld"
@@ -23,12 +24,13 @@ class Worded(NamedTuple):
 def worded(said: Said, erased: bool) -> Worded:
     """A finding of a record in words. Where what was said in the record is erased, the words of its code stay, with
     `(erased)` in the place of each argument."""
+    asked = said.action == NAMES[Action.ESCALATE]
     if not erased:
         message = said.text if said.text else message_of(said.code, said.args)
-        return Worded(message, advice_of(said.code, said.args), detail_of(said.code, said.args))
+        return Worded(message, advice_of(said.code, said.args, asked), detail_of(said.code, said.args))
     if not is_declared(said.code):
         return Worded(GONE, "", "")
-    templates = message_of(said.code, ()), advice_of(said.code, ()), detail_of(said.code, ())
+    templates = message_of(said.code, ()), advice_of(said.code, (), asked), detail_of(said.code, ())
     return Worded(*[PLACE.sub(GONE, template) for template in templates])
 
 

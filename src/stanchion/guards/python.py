@@ -22,7 +22,7 @@ ONE_EVENT: Final = frozenset({"id", "at", "run", "call"})
 """What tells one event from another that says the same."""
 SHAPES: Final = "a python guard answers None, a text or a Finding"
 
-CODES: Final = declare({"python.refused": Words("{}")})
+CODES: Final = declare({"python.refused": Words("{}", "do it in a way that this allows, or ask the user")})
 
 
 class PythonGuard(msgspec.Struct, frozen=True):

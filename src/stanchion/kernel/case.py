@@ -6,7 +6,7 @@ from stanchion.kernel.actions import PROCEEDS, UNCHANGED
 from stanchion.kernel.chain import Plan, Plans, Slice, Watch
 from stanchion.kernel.decision import Inputs, Known
 from stanchion.kernel.events import Moment
-from stanchion.kernel.findings import Trace
+from stanchion.kernel.findings import Finding, Trace
 from stanchion.kernel.judgement import Found, read_of
 from stanchion.kernel.layout import Wanted
 from stanchion.kernel.lookups import UNHEARD, Answer
@@ -18,9 +18,9 @@ class Case:
     its own."""
 
     __slots__ = (
-        "answers", "asked", "before", "before_cut", "ceiling", "cut", "expects", "first", "fixed", "found", "go",
-        "judged_by", "lines", "mode", "moment", "now", "plan", "plans", "puts", "readings", "since", "slices", "stale",
-        "standing", "took", "until", "used", "wanted", "watch",
+        "answers", "asked", "asks", "before", "before_cut", "ceiling", "cut", "expects", "first", "fixed", "found",
+        "go", "judged_by", "lines", "mode", "moment", "now", "plan", "plans", "puts", "readings", "since", "slices",
+        "stale", "standing", "took", "until", "used", "wanted", "watch",
     )  # fmt: skip
 
     before: Found
@@ -67,6 +67,8 @@ class Case:
         """Whether it goes ahead by all that is known before the batch."""
         self.standing = False
         """Whether something stands that has a say: a gate that is not clear, or a budget that is used up."""
+        self.asks: Finding | None = None
+        """What a gate wants a person to answer before the chain is judged."""
         self.wanted: Wanted = []
         self.took: dict[int, int] = {}
         """How long guards took, by their places, in nanoseconds, where that is measured."""
@@ -92,6 +94,7 @@ class Case:
         self.since, self.until = 0, FOREVER
         self.go = True
         self.standing = False
+        self.asks = None
         self.wanted = []
 
     def inputs(

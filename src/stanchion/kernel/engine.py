@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Set as AbstractSet
 from typing import Any, Final
 
+from stanchion.kernel.actions import Action
 from stanchion.kernel.autonomy import EXHAUSTED, USED_UP, autonomy, exhausted
 from stanchion.kernel.case import Case
 from stanchion.kernel.chain import Plan, Plans
@@ -125,6 +126,8 @@ def _look(case: Case, records: Records) -> Finding | None:
     if marked:
         gate = gate_of(plans, watch, case.first, case.now)
         mode, closed = gate.mode, gate.finding
+        if closed is not None and closed.action == Action.ESCALATE:
+            case.asks, closed = closed, None
         case.standing = gate != CLEAR
         case.since, case.until = gate.since, gate.until
     if plans.shares and mode == NORMAL and closed is None:
@@ -156,10 +159,12 @@ def _judge_event(case: Case, closed: Finding | None) -> Plan:
         if moment.late:
             before, before_cut = with_late(plan, moment.late, before, before_cut)
         case.judged_by, case.before, case.before_cut = plan, before, before_cut
-    if closed is None:
-        case.found, case.cut = case.before, case.before_cut
-    else:
+    if closed is not None:
         case.found, case.cut, case.standing = [(-1, closed)], -1, True
+    elif case.asks is not None:
+        case.found, case.cut = with_late(plan, (case.asks,), case.before, case.before_cut)
+    else:
+        case.found, case.cut = case.before, case.before_cut
     return plan
 
 

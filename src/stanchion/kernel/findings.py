@@ -149,7 +149,7 @@ class Finding(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     @property
     def advice(self) -> str:
         """What to do instead; empty where there is nothing to say."""
-        return visible(self.guidance, lines=True) or advice_of(self.code, self.args)
+        return visible(self.guidance, lines=True) or advice_of(self.code, self.args, self.action == Action.ESCALATE)
 
     @property
     def detail(self) -> str:

@@ -16,15 +16,28 @@ from stanchion.kernel.state import FOREVER, key
 from stanchion.kernel.states import HALTED, NORMAL, QUARANTINE, SAFE, Mark, phase
 
 PAUSED: Final = "kernel.paused"
+STRIKES: Final = "kernel.strikes"
+"""Who asks where somebody waits for strikes: a yes to what a guard asks is none to its strikes."""
 MAX_MARKED: Final = 1_000
 """How many tools, agents and runs of one tenant can be in a state of their own at a time."""
 
 
+class Struck(msgspec.Struct, frozen=True, gc=False):
+    """That a guard has given so many strikes that a person has to look: since when, and until they are forgotten."""
+
+    guard: str
+    count: int
+    since: int
+    until: int
+
+
 class Standing(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """The states of a tenant (or the fleet): its own, and those of its tools, agents and runs (`tool:NAME`, …)."""
+    """The states of a tenant (or the fleet): its own, and those of its tools, agents and runs (`tool:NAME`, …). Whoever
+    is `struck` (empty: the whole tenant) waits for a person."""
 
     own: Mark = Mark()
     marks: dict[str, Mark] = {}
+    struck: dict[str, Struck] = {}
 
     @property
     def state(self) -> str:
@@ -125,6 +138,8 @@ def pass_gates(values: list[Any], event: Event, now: int) -> Gate:
         refusal = _refusal(name, means.state, mark.why)
         if refusal is not None and (worst is None or refusal.action > worst.action):
             worst = refusal
+    held, since, until = _struck(standing_of(values[1]).struck, event, now, since, until)
+    worst = held if worst is None else worst
     if worst is not None and worst.action == Action.HALT:
         mode = HALTED
     return Gate(mode, worst, since, until)
@@ -149,6 +164,27 @@ def _paused(pauses: list[Paused], event: Event, now: int) -> tuple[Finding | Non
         if worst is None and event.stage in HELD_UP[pause.scope]:
             worst = Finding(Action.BLOCK, PAUSED, (pause.ticket,), guard="kernel")
     return worst, since, until
+
+
+def _struck(
+    struck: dict[str, Struck], event: Event, now: int, since: int, until: int
+) -> tuple[Finding | None, int, int]:
+    """The question about what would begin while strikes are to be looked at, and the span for which it is asked."""
+    held: Finding | None = None
+    if not struck or event.stage not in HELD_UP["run"]:
+        return held, since, until
+    run = event.run
+    for name in ("", f"agent:{run.agent}", *[f"run:{r}" for r in (run.id, *run.parents)]):
+        one = struck.get(name)
+        if one is None:
+            continue
+        if now >= one.until:
+            since = max(since, one.until)
+            continue
+        until = min(until, one.until)
+        if held is None:
+            held = Finding(Action.ESCALATE, "strikes.reached", (one.guard, called(name), one.count), guard=STRIKES)
+    return held, since, until
 
 
 def _refusal(name: str, state: str, why: str) -> Finding | None:

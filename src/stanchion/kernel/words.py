@@ -15,7 +15,8 @@ from stanchion.kernel.shown import visible
 
 class Words(msgspec.Struct, frozen=True, gc=False):
     """What a code says: to the agent why, and what to do instead; in `detail` to people alone what the agent has no use
-    for, or could use to help itself: ids, commands, places, names.
+    for, or could use to help itself: ids, commands, places, names. `asked` is what to do where a person is asked, if
+    that is something else.
 
     `{}` takes the finding's arguments in order, `{2}` the one with that number, counted from 0.
     """
@@ -23,6 +24,7 @@ class Words(msgspec.Struct, frozen=True, gc=False):
     message: str
     advice: str = ""
     detail: str = ""
+    asked: str = ""
 
 
 PLACE: Final = regex(r"\{([0-9]?)\}")
@@ -70,10 +72,12 @@ def message_of(code: str, args: tuple[object, ...]) -> str:
     return say(words.message, args) if words else code
 
 
-def advice_of(code: str, args: tuple[object, ...]) -> str:
-    """The advice of a code, empty where there is none."""
+def advice_of(code: str, args: tuple[object, ...], asked: bool = False) -> str:
+    """The advice of a code, or what to do where a person is `asked`; empty where there is none."""
     words = _table.get(code)
-    return say(words.advice, args) if words else ""
+    if words is None:
+        return ""
+    return say(words.asked if asked and words.asked else words.advice, args)
 
 
 def detail_of(code: str, args: tuple[object, ...]) -> str:
@@ -162,10 +166,19 @@ KERNEL: Final = declare(
         "kernel.cancelled": Words("the run was cancelled: {}", "stop working on this task"),
         "kernel.ended": Words("the run has ended: {}", "stop: nothing in this run goes ahead any more"),
         "kernel.paused": Words(
-            "this run waits until a person has answered ticket `{}`",
+            "this run waits until a person has answered a question about it",
             "wait for the answer, then go on",
+            "ticket `{}` is open",
         ),
-        "kernel.halted": Words("{2} is halted: {1}", "stop, and wait until a person lets it go on", "`{0}` is halted"),
+        "strikes.reached": Words(
+            "guard `{}` has given {} {} strikes",
+            "stop what you are doing, and wait for a person to look at it",
+        ),
+        "kernel.halted": Words(
+            "{2} is halted: {1}",
+            "do not go on with it, and report that a person has to let it go on",
+            "`{0}` is halted",
+        ),
         "kernel.quarantined": Words(
             "{1} is quarantined",
             "use something else until the quarantine ends; others are not affected",

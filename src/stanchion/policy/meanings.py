@@ -187,8 +187,8 @@ PARTS: Final[dict[str, str]] = {
     "Pausing.timeout_s": "The action is refused after this many seconds without an answer.",
     "Strikes.per": "What the strikes of a guard are counted for.",
     "Strikes.decay_s": "A strike is forgotten after this many seconds.",
-    "Strikes.escalate_at": "From this number of strikes by one guard on, the run's next step waits for a person; "
-    "if absent, it never does.",
+    "Strikes.escalate_at": "From this number of strikes by one guard on, nothing begins until a person has said yes; "
+    "if absent, nobody is asked.",
     "Strikes.quarantine_at": "From this number of strikes by one guard on, the agent is isolated; if absent, it never "
     "is.",
     "Strikes.quarantine_s": "The agent is isolated for this many seconds.",

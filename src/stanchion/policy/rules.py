@@ -21,7 +21,15 @@ from stanchion.policy.errors import GuardFault
 from stanchion.policy.static import STATIC
 from stanchion.readings import Reading
 
-CODES: Final = declare({"rule.broken": Words("a rule of the policy forbids this: {}", "choose another way")})
+CODES: Final = declare(
+    {
+        "rule.broken": Words(
+            "a rule of the policy forbids this: {}",
+            "choose another way",
+            asked="wait until a person has answered, then repeat the same action",
+        )
+    }
+)
 
 
 LITERALS: Final = frozenset({str, int, float, bool, type(None)})

@@ -47,6 +47,7 @@ KERNEL: Final = {
     "kernel.cancelled": "a run that is not cancelled",
     "kernel.ended": "a run that has not ended",
     "kernel.paused": "an answer to the ticket that the run waits for, or the end of its time",
+    "strikes.reached": "a person's yes, or the time after which the strikes are forgotten",
     "kernel.halted": "an operator who resumes",
     "kernel.approval": "a person's yes to this very action, or a lower risk level of the run and its task",
     "kernel.exhausted": "something left of every budget of the run and its task",

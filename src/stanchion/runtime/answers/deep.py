@@ -150,7 +150,7 @@ class Rule:
         """When it is to be looked whether a time box is over; none is before."""
 
     def enter(
-        self, tenant: str, payload: Any, inbox: Inbox, on_cost: OnCost, pays: bool = True
+        self, tenant: str, payload: Any, inbox: Inbox, on_cost: OnCost, pays: Callable[[], bool] = lambda: True
     ) -> Entry | Answered | None:
         """Enter a question. Gives the answer where it is known; `None` where it is not asked, so that it is late.
 
@@ -162,7 +162,7 @@ class Rule:
         if known is not None:
             self.tally("kept")
             return known
-        if self._paid and not pays:
+        if self._paid and not pays():
             self.tally("unpaid")
             return None
         now = self._clock()

@@ -142,7 +142,7 @@ class Answering:
         self._open()
         if self._inbox is None:
             self._inbox = rule.inbox()
-        entered = rule.enter(self._tenant, lookup.payload, self._inbox, self._charge, self._pays())
+        entered = rule.enter(self._tenant, lookup.payload, self._inbox, self._charge, self._pays)
         if entered is None:
             return None, Expired(lookup.deadline_ms)
         return (None, entered) if isinstance(entered, Answered) else (entered, None)

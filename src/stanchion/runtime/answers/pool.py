@@ -20,6 +20,7 @@ from stanchion.runtime.answers.question import Lingering, Question
 if TYPE_CHECKING:
     from stanchion.runtime.answers.afterwards import Afterwards
     from stanchion.runtime.answers.deep import DeepRules, Rule
+    from stanchion.runtime.answers.unpaid import Unpaid
 
 SIZE: Final = 32
 """How many questions of one guard are worked on at a time."""
@@ -46,6 +47,7 @@ class Pool:
         self._closed = False
         self.epoch = 0
         self._afterwards: Afterwards | None = None
+        self._unpaid: Unpaid | None = None
         self._begin()
         _pools.add(self)
 
@@ -62,6 +64,16 @@ class Pool:
             if self._afterwards is None:
                 self._afterwards = Afterwards()
             return self._afterwards
+
+    @property
+    def unpaid(self) -> Unpaid:
+        """The budgets that have refused something lately."""
+        from stanchion.runtime.answers.unpaid import Unpaid
+
+        with self._lock:
+            if self._unpaid is None:
+                self._unpaid = Unpaid()
+            return self._unpaid
 
     def lane(self, guard: str) -> Lane:
         """The lane of a guard, by its id."""

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from stanchion.kernel.events import ModelCall
 from stanchion.kernel.state import Batch
-from stanchion.kernel.units import Amounts
+from stanchion.kernel.units import LARGEST, Amounts
 
 
 class Payer(Protocol):
@@ -37,6 +37,11 @@ def owe_cost(desk: Payer, tokens: int, cost_microusd: int) -> None:
         return
     plan = desk.plans.of((desk.event(ModelCall),), "")
     lines = tuple([line._replace(bands=(), hold_ms=0) for line in plan.lines if not line.follows])
-    spent: Amounts = (0, tokens, cost_microusd, 1, 0)
+    spent: Amounts = (0, _at_most(tokens), _at_most(cost_microusd), 1, 0)
     if lines:
         desk.shield.unsettled.keep(Batch(desk.new_id(), desk.info.tenant, lines=lines, amounts=spent))
+
+
+def _at_most(amount: int) -> int:
+    """What somebody else says that was used, as far as one action can use it: no store forgets it for its size."""
+    return min(max(amount, 0), LARGEST - 1)

@@ -47,7 +47,7 @@ def aftermath(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
         if finding.action == Action.WARN:
             desk.notice(event, finding)
     if decision.code in EXHAUSTED:
-        desk.used_up_at = desk.shield.clock()
+        desk.shield.answers.unpaid.refused(desk.shield.policy, desk.info, decision, desk.shield.clock())
     yield from signalled(desk, event, decision)
     determining = decision.determining
     if decision.code == FORGOT:

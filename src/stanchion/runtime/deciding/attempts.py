@@ -102,6 +102,10 @@ class Attempts(msgspec.Struct, eq=False):
         """What follows from a decision: it stands, or the action is judged once more, when it has waited, when a
         person has answered, or as a lesser one."""
         event = self.event
+        if self.granted is not None:
+            from stanchion.runtime.deciding.strikes import looked_at
+
+            yield from looked_at(desk, self.granted, decision)
         if decision.action == Action.QUEUE:
             return (yield from self._after_a_wait(desk, decision))
         if (self.granted is not None or self.past) and decision.code == "kernel.taken":

@@ -49,10 +49,6 @@ USED_UP: Final = frozenset(
 """Codes that say that a run has used up what it had: what it has produced until then comes with the refusal."""
 
 
-UNPAID_MS: Final = 10_000
-"""So long after a budget has refused something, the run does not pay for answers; then it is tried again."""
-
-
 class Desk(Notices):
     """What one run has in hand. Safe to use from several threads; nothing in it grows with the run's length."""
 
@@ -106,8 +102,6 @@ class Desk(Notices):
         self.undos: Undos = Undos(None if above is None else above.undos)
         self.places: OrderedDict[str, int] = OrderedDict()
         """How often the run has got the result of each call that happens once."""
-        self.used_up_at: int | None = None
-        """When a budget has last refused the run something."""
         self.trouble: Trouble | None = None
         """What is known of the failure that came last."""
         self.refused: RefusedActions | None = None
@@ -314,8 +308,8 @@ class Desk(Notices):
 
     @property
     def pays(self) -> bool:
-        """Whether the run has anything left for deep rules that cost something: no budget has refused it lately."""
-        return self.used_up_at is None or self.shield.clock() - self.used_up_at >= UNPAID_MS
+        """Whether the run has anything left for deep rules that cost something: no budget of it was used up lately."""
+        return self.shield.answers.unpaid.pays(self.plans.policy, self.info, self.shield.clock())
 
     def streams_for(self) -> bool:
         """Whether a stream brings the reply to a model call that was judged and has not reported back; each such call

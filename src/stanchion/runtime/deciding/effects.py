@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from stanchion.audit.journal import Fact
-from stanchion.kernel.actions import Action
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import ALERT, FLAG, MARKS, Finding
-from stanchion.kernel.words import Words, declare
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.shifts import isolate, times
+from stanchion.runtime.deciding.strikes import hold
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.standing.occurring import tell_run
 from stanchion.runtime.standing.veil import tell
@@ -19,15 +18,6 @@ from stanchion.telemetry.occurrences import Kind
 
 if TYPE_CHECKING:
     from stanchion.policy.sections import Strikes
-
-CODES: Final = declare(
-    {
-        "strikes.reached": Words(
-            "guard `{}` has given this run {} strikes",
-            "stop what you are doing, and wait for a person to look at it",
-        )
-    }
-)
 
 MOST: Final = 1_000
 """How many strikes are counted."""
@@ -63,10 +53,12 @@ def _strike(desk: Desk, decision: Decision, finding: Finding) -> Flow[None]:
     many there are: the run's next step is refused for that by itself."""
     terms: Strikes = desk.shield.policy.file.strikes
     whose = {"run": f"run:{desk.info.id}", "agent": f"agent:{desk.info.agent}", "tenant": "tenant"}[terms.per]
-    count = yield from times(desk, finding.guard, whose, decision, MOST, round(terms.decay_s * 1_000))
-    if count is None:
+    decay_ms = round(terms.decay_s * 1_000)
+    given = yield from times(desk, finding.guard, whose, decision, MOST, decay_ms)
+    if given is None:
         desk.tell("the store could not be reached: a strike is not counted")
         return
+    count = len(given)
     if finding.guard in desk.strikes or len(desk.strikes) < MOST_GUARDS:
         desk.strikes[finding.guard] = count
     _write_down(desk, "run.strike", finding, count=count)
@@ -74,8 +66,9 @@ def _strike(desk: Desk, decision: Decision, finding: Finding) -> Flow[None]:
         name = f"agent:{desk.info.agent}" if desk.info.agent else f"run:{desk.info.id}"
         why = f"guard `{finding.guard}` has given {count} strikes"
         yield from isolate(desk, name, round(terms.quarantine_s * 1_000), why)
-    elif terms.escalate_at is not None and count >= terms.escalate_at:
-        desk.enters(Finding(Action.ESCALATE, "strikes.reached", (finding.guard, count), guard=finding.guard))
+    if terms.escalate_at is not None and count >= terms.escalate_at:
+        until = given[-terms.escalate_at] + decay_ms  # from then on fewer are remembered than it takes
+        yield from hold(desk, decision, "" if terms.per == "tenant" else whose, finding.guard, count, until)
 
 
 def _write_down(desk: Desk, what: str, finding: Finding, **data: Any) -> None:

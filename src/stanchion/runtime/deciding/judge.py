@@ -64,6 +64,10 @@ class AsItIs(msgspec.Struct, eq=False):
 
     def after(self, desk: Desk, moment: Moment, decision: Decision) -> Flow[Decision | None]:
         """Ask a person where one has to answer for it; once they have, it is judged by their answer."""
+        if self.answer is not None:
+            from stanchion.runtime.deciding.strikes import looked_at
+
+            yield from looked_at(desk, self.answer, decision)
         if decision.action != Action.ESCALATE:
             return decision
         from stanchion.runtime.deciding.escalation import ask, resumed

@@ -57,12 +57,12 @@ def repeated(desk: Desk, name: str, decision: Decision, after: int) -> Flow[bool
     from which it is. Without the store nobody knows, and it is."""
     guard = "" if decision.determining is None else decision.determining.guard
     counted = yield from times(desk, guard, name, decision, after, REMEMBERED_MS)
-    return counted is None or counted >= after
+    return counted is None or len(counted) >= after
 
 
-def times(desk: Desk, guard: str, name: str, decision: Decision, most: int, within_ms: int) -> Flow[int | None]:
-    """Count a strike of a guard against something, once for each decision; says how many there are by now, `most` at
-    the most, of those that are no older than so long. `None` where the store cannot be asked."""
+def times(desk: Desk, guard: str, name: str, decision: Decision, most: int, within_ms: int) -> Flow[list[int] | None]:
+    """Count a strike of a guard against something, once for each decision; says when those were given that are no older
+    than so long, the last `most` of them. `None` where the store cannot be asked."""
     counted: list[int] = []
 
     def one_more(value: Any, now: int) -> Any:
@@ -79,7 +79,7 @@ def times(desk: Desk, guard: str, name: str, decision: Decision, most: int, with
         yield from change(desk.shield.records, f"{decision.id}.{guard}.{name}", desk.info.tenant, strikes, one_more)
     except StoreLost:
         return None
-    return len(counted)
+    return counted
 
 
 def signalled(desk: Desk, event: Event, decision: Decision) -> Flow[None]:

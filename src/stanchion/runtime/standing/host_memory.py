@@ -108,7 +108,11 @@ def _newest(states: dict[str, tuple[int, Any]]) -> dict[str, tuple[int, Any]]:
 
 def _is_closed(value: Any) -> bool:
     standing = standing_of(value)
-    return standing.own.state in CLOSED or any(mark.state in CLOSED for mark in standing.marks.values())
+    return (
+        bool(standing.struck)
+        or standing.own.state in CLOSED
+        or any(mark.state in CLOSED for mark in standing.marks.values())
+    )
 
 
 @contextlib.contextmanager
