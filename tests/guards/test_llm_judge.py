@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import threading
 from collections.abc import Iterator
+from itertools import repeat
 from typing import Any
 
 import pytest
@@ -101,6 +104,40 @@ def test_whatever_is_no_verdict_is_a_failure(judge: FakeJudge, says: Any) -> Non
     with shielded(judge) as shield:
         decision = shield.run("a").check("medium", {})
         assert (decision.action, decision.code) == (Action.BLOCK, "kernel.lookup_failed")
+
+
+def test_a_reply_without_an_end_is_read_no_further_than_a_verdict_can_be_long(judge: FakeJudge) -> None:
+    sent: list[int] = []
+    part = b"x" * 65_536
+    judge.parts = (sent.append(1) or part for _ in repeat(None))
+    with shielded(judge) as shield:
+        assert shield.run("a").check("critical", {}).code == "kernel.lookup_failed"
+        assert judge.hung_up.wait(30)
+    assert len(sent) * len(part) < 64 << 20, "buffers of the system hold some of it"
+
+
+def test_a_reply_that_drips_is_awaited_until_the_deadline_in_all(judge: FakeJudge) -> None:
+    drips = threading.Event()
+    judge.parts = (b" " for _ in repeat(None) if not drips.wait(0.02))
+    with shielded(judge, deadline_ms=300) as shield:
+        shield.run("a").check("low", {})
+        assert judge.hung_up.wait(20)
+
+
+def test_a_connection_is_closed_when_the_run_ends(judge: FakeJudge) -> None:
+    judge.parts = iter((b"{",))
+    with shielded(judge) as shield:
+        run = shield.run("a")
+        run.check("low", {})
+        until(lambda: bool(judge.asked))
+        run.close()
+        assert judge.hung_up.wait(20)
+
+
+def test_what_is_compressed_unasked_is_no_reply(judge: FakeJudge) -> None:
+    judge.says, judge.headers = gzip.compress(judge.reply()), {"Content-Encoding": "gzip"}
+    with shielded(judge) as shield:
+        assert shield.run("a").check("critical", {}).code == "kernel.lookup_failed"
 
 
 @pytest.mark.parametrize("status", [301, 401, 429, 500])
