@@ -6,7 +6,7 @@ import gzip
 import json
 import threading
 from collections.abc import Iterator
-from itertools import repeat
+from itertools import count, repeat
 from typing import Any
 
 import pytest
@@ -107,13 +107,12 @@ def test_whatever_is_no_verdict_is_a_failure(judge: FakeJudge, says: Any) -> Non
 
 
 def test_a_reply_without_an_end_is_read_no_further_than_a_verdict_can_be_long(judge: FakeJudge) -> None:
-    sent: list[int] = []
-    part = b"x" * 65_536
-    judge.parts = (sent.append(1) or part for _ in repeat(None))
+    part, sent = b"x" * 65_536, count()
+    judge.parts = (part for _ in sent)
     with shielded(judge) as shield:
         assert shield.run("a").check("critical", {}).code == "kernel.lookup_failed"
         assert judge.hung_up.wait(30)
-    assert len(sent) * len(part) < 64 << 20, "buffers of the system hold some of it"
+    assert next(sent) * len(part) < 64 << 20, "buffers of the system hold some of it"
 
 
 def test_a_reply_that_drips_is_awaited_until_the_deadline_in_all(judge: FakeJudge) -> None:
