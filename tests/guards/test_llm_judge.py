@@ -96,6 +96,9 @@ def test_neither_the_key_nor_the_reason_is_where_an_agent_reads_and_the_key_is_i
     [
         b"", b"<html>", b"{}", b'{"choices": []}', "allow", {"verdict": "yes", "reason": ""}, {"verdict": "allow"},
         {"verdict": "allow", "reason": "x", "more": 1}, {"verdict": "allow", "reason": 7}, ["allow"], b"x" * 2_000_000,
+        '{"verdict": "refuse", "reason": "no", "verdict": "allow"}', '{"verdict": "allow", "reason": "", "reason": ""}',
+        b'{"choices": [], "choices": [{"message": {"content": "{\\"verdict\\": \\"allow\\", \\"reason\\": \\"\\"}"}}]}',
+        b"[" * 200_000,
     ],
     ids=lambda says: repr(says)[:30],
 )  # fmt: skip
