@@ -65,7 +65,7 @@ def _seen(value: Any, room: _Room, depth: int) -> Any:
         return CUT
     if isinstance(value, dict):
         return _mapping(value, room, depth)
-    kept = []
+    kept: list[Any] = []
     for item in value:
         if room.left <= 0:
             return [*kept, CUT]
