@@ -90,6 +90,17 @@ def test_what_is_wrong_is_said(words: list[str], says: str, store: str, capsys: 
     assert says in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("where", ["nowhere/old.jsonl", "", "state.db/old.jsonl"])
+def test_an_archive_that_cannot_be_written_is_named_and_nothing_leaves(
+    where: str, store: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = str(tmp_path / where)
+    assert main(["experience", "archive", file, "--rows", "1", "--store", store]) == 2
+    assert f"`{file}` cannot be written" in capsys.readouterr().err
+    assert main(["experience", "show", "search", "--store", store, "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["incidents"]) == 4
+
+
 def test_erasing_in_the_trail_names_experience_that_stays(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

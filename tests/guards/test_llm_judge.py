@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import itertools
 import json
+import threading
 from collections.abc import Iterator
+from itertools import count, repeat
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +105,9 @@ def test_neither_the_key_nor_the_reason_is_where_an_agent_reads_and_the_key_is_i
     [
         b"", b"<html>", b"{}", b'{"choices": []}', "allow", {"verdict": "yes", "reason": ""}, {"verdict": "allow"},
         {"verdict": "allow", "reason": "x", "more": 1}, {"verdict": "allow", "reason": 7}, ["allow"], b"x" * 2_000_000,
+        '{"verdict": "refuse", "reason": "no", "verdict": "allow"}', '{"verdict": "allow", "reason": "", "reason": ""}',
+        b'{"choices": [], "choices": [{"message": {"content": "{\\"verdict\\": \\"allow\\", \\"reason\\": \\"\\"}"}}]}',
+        b"[" * 200_000,
     ],
     ids=lambda says: repr(says)[:30],
 )  # fmt: skip
@@ -110,6 +116,39 @@ def test_whatever_is_no_verdict_is_a_failure(judge: FakeJudge, says: Any) -> Non
     with shielded(judge) as shield:
         decision = shield.run("a").check("medium", {})
         assert (decision.action, decision.code) == (Action.BLOCK, "kernel.lookup_failed")
+
+
+def test_a_reply_without_an_end_is_read_no_further_than_a_verdict_can_be_long(judge: FakeJudge) -> None:
+    part, sent = b"x" * 65_536, count()
+    judge.parts = (part for _ in sent)
+    with shielded(judge) as shield:
+        assert shield.run("a").check("critical", {}).code == "kernel.lookup_failed"
+        assert judge.hung_up.wait(30)
+    assert next(sent) * len(part) < 64 << 20, "buffers of the system hold some of it"
+
+
+def test_a_reply_that_drips_is_awaited_until_the_deadline_in_all(judge: FakeJudge) -> None:
+    drips = threading.Event()
+    judge.parts = (b" " for _ in repeat(None) if not drips.wait(0.02))
+    with shielded(judge, deadline_ms=300) as shield:
+        shield.run("a").check("low", {})
+        assert judge.hung_up.wait(20)
+
+
+def test_a_connection_is_closed_when_the_run_ends(judge: FakeJudge) -> None:
+    judge.parts = iter((b"{",))
+    with shielded(judge) as shield:
+        run = shield.run("a")
+        run.check("low", {})
+        until(lambda: bool(judge.asked))
+        run.close()
+        assert judge.hung_up.wait(20)
+
+
+def test_what_is_compressed_unasked_is_no_reply(judge: FakeJudge) -> None:
+    judge.says, judge.headers = gzip.compress(judge.reply()), {"Content-Encoding": "gzip"}
+    with shielded(judge) as shield:
+        assert shield.run("a").check("critical", {}).code == "kernel.lookup_failed"
 
 
 @pytest.mark.parametrize("status", [301, 401, 429, 500])

@@ -299,3 +299,17 @@ def test_what_is_halted_is_not_to_be_waited_for(scope: str, again: str) -> None:
     assert said.again == again
     assert "wait" not in said.text
     assert "a person has to let it go on" in said.text
+
+
+@pytest.mark.parametrize("style", GOLDEN)
+@pytest.mark.parametrize(
+    "error", ["e" * 300, "no connection " * 40, "漢字" * 200, '"\u2028' * 150], ids=["e", "prose", "kanji", "lines"]
+)
+def test_a_long_error_is_shortened_and_does_not_silence_advice(style: StyleName, error: str) -> None:
+    with shield_for(learning("process", style)) as shield:
+        run = shield.run("a")
+        run.result("query", {"q": 1, "note": error}, "ok")
+        run.error("query", RuntimeError(error), args={"q": 2})
+        said = run.awareness()
+        assert "query" in said
+        assert text_tokens(said.encode()) <= 300

@@ -5,13 +5,10 @@ from __future__ import annotations
 import builtins
 from typing import Final
 
-import msgspec
-
 from stanchion.experience.advice_context import ToolText
-from stanchion.experience.bounded import cut
+from stanchion.experience.bounded import cut, one_line
 from stanchion.kernel.faults import FAULTS
 from stanchion.kernel.regex import regex
-from stanchion.kernel.shown import visible
 
 PLAIN: Final = regex(r"[A-Za-z_][A-Za-z0-9_.:/\[\]-]{0,63}")
 """A name as tools and arguments have it: one word, without anything that ends a quotation."""
@@ -29,7 +26,7 @@ KNOWN: Final = frozenset(
 
 def quoted(text: str) -> str:
     """A text as data: on one line, in quotation marks, cut where it is long."""
-    return msgspec.json.encode(visible(cut(text, MOST_NAME))).decode()
+    return one_line(cut(text, MOST_NAME))
 
 
 def name(text: str) -> str:

@@ -98,14 +98,24 @@ def run(args: argparse.Namespace) -> int:
         if args.verb == "show":
             found = experience(shelf, _named(_tenant(args)), wall_ms(), _named(args.name))
         else:
-            left = prune(shelf, keep, wall_ms(), Path(args.name) if args.verb == "archive" else None)
-            say(sys.stdout, _told(left, args.name))
+            say(sys.stdout, _told(_pruned(shelf, keep, args.name), args.name))
             return 0
     if args.json:
         sys.stdout.buffer.write(b"".join(json_line(one) for one in found))
     else:
         _show(found, args.name)
     return 0
+
+
+def _pruned(shelf: Shelf, keep: Keep, archive: str) -> Left:
+    try:
+        return prune(shelf, keep, wall_ms(), Path(archive) if archive else None)
+    except OSError as error:
+        if not archive:
+            raise
+        raise BadInput(
+            f"`{veiled(archive)}` cannot be written: {error.strerror}; give a file in a folder that is there"
+        ) from None
 
 
 @contextmanager

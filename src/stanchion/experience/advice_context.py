@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from stanchion.experience.bounded import cut
+from stanchion.experience.bounded import cut, one_line
 from stanchion.experience.incident import MOST_REASON, Practice
 from stanchion.experience.reliability import Reliability, reliability_of
 from stanchion.experience.session import OfTool
@@ -25,7 +25,7 @@ class ToolText(msgspec.Struct, frozen=True):
     text: str
 
     def __str__(self) -> str:
-        return msgspec.json.encode(visible(self.text)).decode()
+        return one_line(cut(self.text, MOST_REASON))
 
 
 class AdviceContext(msgspec.Struct, frozen=True):

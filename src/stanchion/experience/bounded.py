@@ -8,6 +8,8 @@ from typing import Any, Final
 
 import msgspec
 
+from stanchion.kernel.shown import json_safe
+
 CUT: Final = "…"
 """What stands where something was left out."""
 MOST_TEXT: Final = 200
@@ -50,6 +52,12 @@ def cut(text: str, most: int = MOST_TEXT) -> str:
 def encoded(args: dict[str, Any]) -> str:
     """Bounded arguments as JSON; the same arguments give the same text."""
     return msgspec.json.encode(args, order="deterministic").decode()
+
+
+def one_line(value: Any) -> str:
+    """Bounded data as JSON on one line that can be shown: nothing in it breaks the line, turns the reading order,
+    cannot be seen, or ends a quotation."""
+    return json_safe(msgspec.json.encode(value, order="deterministic")).decode()
 
 
 def fingerprint(tool: str, call_data: str) -> str:

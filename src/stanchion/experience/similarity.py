@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from stanchion.experience.bounded import CUT
+from stanchion.experience.bounded import CUT, one_line
 from stanchion.experience.incident import Practice
 from stanchion.kernel.regex import regex
 
@@ -97,16 +97,16 @@ def _each(name: str, worked: Any, given: Any) -> Iterator[Difference | None]:
         for at, (before, now) in enumerate(zip_longest(worked, given, fillvalue=ABSENT)):
             yield from _pair(f"{name}[{at}]", before, now)
     elif kind_of(worked) != kind_of(given):
-        yield Difference(name, "type", _said(worked), _said(given))
+        yield Difference(name, "type", one_line(worked), one_line(given))
     else:
-        yield None if worked == given else Difference(name, "value", _said(worked), _said(given))
+        yield None if worked == given else Difference(name, "value", one_line(worked), one_line(given))
 
 
 def _pair(name: str, worked: Any, given: Any) -> Iterator[Difference | None]:
     if given is ABSENT:
-        yield Difference(name, "missing", worked=_said(worked))
+        yield Difference(name, "missing", worked=one_line(worked))
     elif worked is ABSENT:
-        yield Difference(name, "extra", given=_said(given))
+        yield Difference(name, "extra", given=one_line(given))
     else:
         yield from _each(name, worked, given)
 
@@ -114,10 +114,6 @@ def _pair(name: str, worked: Any, given: Any) -> Iterator[Difference | None]:
 def kind_of(value: Any) -> str:
     """What kind of value something is, in words."""
     return KINDS.get(type(value), "something else")
-
-
-def _said(value: Any) -> str:
-    return msgspec.json.encode(value, order="deterministic").decode()
 
 
 def _kinds(one: Difference) -> Difference:

@@ -12,6 +12,7 @@ from stanchion.kernel.lookups import Answer, Answered, Failed
 from stanchion.locks import Lock
 from stanchion.runtime.answers.breaker import Breaker
 from stanchion.runtime.answers.kept_answers import KeptAnswers, Key, key_of
+from stanchion.runtime.answers.time_boxes import FOREVER, TimeBoxes
 
 if TYPE_CHECKING:
     from stanchion.kernel.contract.asking import DeepRule
@@ -22,7 +23,6 @@ OnCost = Callable[[int, int], None]
 
 OUTCOMES: Final = ("asked", "kept", "answered", "failed", "late", "dropped", "full", "resting", "unpaid")
 """What can become of a question; the last three were not asked."""
-FOREVER: Final = float("inf")
 OVER, TOLD = "over", "told"
 """What happens to a question once: it ends, and somebody has waited for it in vain."""
 POLICIES: Final = 16
@@ -146,7 +146,8 @@ class Rule:
         self._paid = guard.paid
         self._lock = Lock()
         self._asked: dict[Entry, None] = {}
-        self._due = FOREVER
+        self._boxes = rules.boxes
+        self.due = FOREVER
         """When it is to be looked whether a time box is over; none is before."""
 
     def enter(
@@ -166,8 +167,8 @@ class Rule:
             self.tally("unpaid")
             return None
         now = self._clock()
-        if now >= self._due:
-            self._sweep()
+        if now >= self.due:
+            self.sweep()
         if self.breaker.tripped and not self.breaker.lets():
             self.tally("resting")
             return None
@@ -179,8 +180,9 @@ class Rule:
         next(self._counts["asked"])
         # In this order, and without a lock: who sweeps sees the question, or leaves it to this to say when it is due.
         self._asked[entry] = None
-        if entry.until < self._due:
-            self._due = entry.until
+        if entry.until < self.due:
+            self.due = entry.until
+            self._boxes.by(entry.until)
         return entry
 
     def _key(self, tenant: str, payload: Any) -> Key | None:
@@ -204,22 +206,26 @@ class Rule:
         """Count what became of a question."""
         next(self._counts[what])
 
-    def _sweep(self) -> None:
+    def forked(self) -> None:
+        """In a forked process: what was asked before is the parent's."""
+        self._lock, self._asked, self.due = Lock(), {}, FOREVER
+
+    def sweep(self) -> None:
         """Have questions stop whose time box is over, oldest first."""
-        while self._clock() >= self._due:
+        while self._clock() >= self.due:
             with self._lock:
-                self._due = FOREVER
+                self.due = FOREVER
                 try:
                     first = next(iter(self._asked), None)
                 except RuntimeError:  # somebody has asked meanwhile: the next to ask looks again
-                    self._due = self._clock()
+                    self.due = self._clock()
                     return
                 if first is None:
                     return
                 if first.until > self._clock():
-                    self._due = first.until
+                    self.due = first.until
                     return
-                self._due = first.until
+                self.due = first.until
                 self._asked.pop(first, None)
             first.overdue()
 
@@ -233,6 +239,7 @@ class DeepRules:
         self._counters: dict[str, dict[str, count[int]]] = {}
         self._rules: dict[tuple[str, str, Terms], Rule] = {}
         self._known: OrderedDict[str, dict[str, Rule]] = OrderedDict()
+        self.boxes = TimeBoxes(self._due, self._sweep, clock)
 
     def enter(self, policy: str, guards: Iterable[tuple[str, DeepRule]], terms: Terms) -> None:
         """Take over the rules of a policy. One that is the same as before goes on as it is: it rests, if it does."""
@@ -249,6 +256,23 @@ class DeepRules:
             self._known.popitem(last=False)
         used = {id(rule) for rules in self._known.values() for rule in rules.values()}
         self._rules = {key: rule for key, rule in self._rules.items() if id(rule) in used}
+
+    def close(self) -> None:
+        """Look after time boxes no more: whoever is at work was told to stop."""
+        self.boxes.close()
+
+    def forked(self) -> None:
+        """In a forked process: questions and the thread that looks after them are the parent's."""
+        self.boxes.forked()
+        for rule in list(self._rules.values()):
+            rule.forked()
+
+    def _due(self) -> float:
+        return min([rule.due for rule in list(self._rules.values())], default=FOREVER)
+
+    def _sweep(self) -> None:
+        for rule in list(self._rules.values()):
+            rule.sweep()
 
     def of(self, policy: str, guard: str) -> Rule | None:
         """A rule of a policy."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import os
-from functools import lru_cache
+from collections.abc import Awaitable
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
@@ -11,6 +14,8 @@ import msgspec
 from stanchion.audit.redaction import masked
 
 if TYPE_CHECKING:
+    from ssl import SSLContext
+
     import httpx
 
 SYSTEM: Final = """\
@@ -38,7 +43,7 @@ FORM: Final = {
 }
 MOST_TOKENS: Final = 200
 LARGEST: Final = 1 << 20
-"""A reply of more bytes is none."""
+"""A reply of more bytes is none, and no more of it is read."""
 TOO_LONG: Final = {"verdict": "unsure", "reason": "it is too long to be judged"}
 
 
@@ -83,8 +88,11 @@ class Reply(msgspec.Struct):
     usage: Usage = msgspec.field(default_factory=Usage)
 
 
-def verdict(asked: Any) -> dict[str, Any]:
-    """The model's verdict, with the tokens and the money it has taken. Secrets are masked before anything is sent."""
+def verdict(asked: Any) -> dict[str, Any] | Awaitable[dict[str, Any]]:
+    """The model's verdict, with the tokens and the money it has taken. Secrets are masked before anything is sent.
+
+    What it gives is awaited by whoever asks, in a thread of the pool: if that is cancelled, the connection is closed.
+    """
     action = {
         "stage": asked.stage,
         "tool": asked.tool,
@@ -95,10 +103,16 @@ def verdict(asked: Any) -> dict[str, Any]:
     text = msgspec.json.encode({"rule": asked.rule, "action": action}, enc_hook=str).decode()
     if len(text) - len(asked.rule) > asked.max_chars:
         return dict(TOO_LONG)
-    reply = _sent(asked, text)
+    return _asked(asked, text)
+
+
+async def _asked(asked: Any, text: str) -> dict[str, Any]:
+    limit_s = max(0.001, asked.deadline_ms / 1000)
+    body = await asyncio.wait_for(_sent(asked, text, limit_s), limit_s)
+    reply = msgspec.convert(_plain(body), Reply)
     if len(reply.choices) != 1:
         raise BadReply
-    said = msgspec.json.decode(reply.choices[0].message.content, type=Said)
+    said = msgspec.convert(_plain(reply.choices[0].message.content), Said)
     used = reply.usage
     return {
         "verdict": said.verdict,
@@ -108,29 +122,55 @@ def verdict(asked: Any) -> dict[str, Any]:
     }
 
 
-def _sent(asked: Any, text: str) -> Reply:
+def _plain(text: str | bytes) -> Any:
+    """JSON as data. A name that is there twice says two things, and which of them is meant nobody knows."""
+    return json.loads(text, object_pairs_hook=_each_once)
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        raise BadReply
+    return made
+
+
+async def _sent(asked: Any, text: str, limit_s: float) -> bytes:
+    """The body of the endpoint's reply."""
+    import httpx
+
     key = os.environ.get(asked.key_env, "")
     if not key:
         raise NoKey
     messages = [{"role": "system", "content": SYSTEM}, {"role": "user", "content": text}]
     body = {"model": asked.model, "messages": messages, "temperature": 0, "max_tokens": MOST_TOKENS}
-    response = _client(os.getpid(), asked.endpoint).post(
-        "chat/completions",
-        json={**body, "response_format": FORM},
-        headers={"Authorization": f"Bearer {key}"},
-        timeout=max(0.001, asked.deadline_ms / 1000),
-    )
-    if response.status_code != 200 or len(response.content) > LARGEST:
+    headers = {"Authorization": f"Bearer {key}", "Accept-Encoding": "identity"}
+    async with (
+        httpx.AsyncClient(
+            base_url=asked.endpoint, follow_redirects=False, verify=_trusted(), timeout=limit_s
+        ) as client,
+        client.stream("POST", "chat/completions", json={**body, "response_format": FORM}, headers=headers) as response,
+    ):
+        return await _body(response)
+
+
+async def _body(response: httpx.Response) -> bytes:
+    """The bytes as they were sent: what was compressed without being asked for could unfold to any size."""
+    if response.status_code != 200 or response.headers.get("Content-Encoding", "identity") != "identity":
         raise BadReply
-    return msgspec.json.decode(response.content, type=Reply)
+    read = bytearray()
+    async for part in response.aiter_raw():
+        read += part
+        if len(read) > LARGEST:
+            raise BadReply
+    return bytes(read)
 
 
-@lru_cache(16)
-def _client(_process: int, endpoint: str) -> httpx.Client:
-    """The connections to an endpoint; a forked process has its own."""
+@cache
+def _trusted() -> SSLContext:
+    """Whose certificates are trusted; reading them takes longer than a connection does."""
     import httpx
 
-    return httpx.Client(base_url=endpoint, follow_redirects=False)
+    return httpx.create_ssl_context()
 
 
 def _cost(asked: Any, prompt: int, completion: int) -> int:

@@ -181,7 +181,9 @@ class Answering:
         stop = threading.Event() if STOP in takes else None
         code = self._with_context(answerer, takes, lookup)
         task = asyncio.ensure_future(code(lookup.payload, **({} if stop is None else {"stop": stop})))
-        one = Lingering(task, asyncio.get_running_loop(), entry)
+        one = Lingering(task, asyncio.get_running_loop(), entry, stop)
+        if entry is not None:
+            entry.one = one
         self._open().add(one)
         if not lookup.beside:
             try:

@@ -115,12 +115,18 @@ class Pool:
             lanes = list(self._lanes.values())
         for lane in lanes:
             lane.close()
+        rules = self._rules()
+        if rules is not None:
+            rules.close()
 
     def _forked(self) -> None:
         """In a forked process: the threads are the parent's, and so is their work."""
         self.epoch += 1
         self._afterwards = None
         self._begin()
+        rules = self._rules()
+        if rules is not None:
+            rules.forked()
 
 
 class Lane:

@@ -214,10 +214,16 @@ class Question:
 class Lingering:
     """A task whose answer nobody waits for any more, on its own loop."""
 
-    __slots__ = ("_account", "_loop", "task")
+    __slots__ = ("_account", "_loop", "_stop", "task")
 
-    def __init__(self, task: Future[Any], loop: AbstractEventLoop, account: Account | None = None) -> None:
-        self.task, self._loop, self._account = task, loop, account
+    def __init__(
+        self,
+        task: Future[Any],
+        loop: AbstractEventLoop,
+        account: Account | None = None,
+        stop: threading.Event | None = None,
+    ) -> None:
+        self.task, self._loop, self._account, self._stop = task, loop, account, stop
 
     def expired(self) -> None:
         """Somebody has waited for it in vain."""
@@ -243,6 +249,8 @@ class Lingering:
 
     def abandon(self) -> None:
         """Cancel it, from whichever thread."""
+        if self._stop is not None:
+            self._stop.set()
         _soon(self._loop, self.task.cancel)
 
 

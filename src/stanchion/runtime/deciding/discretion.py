@@ -89,7 +89,7 @@ def discreet(decision: Decision, content: Any, patches: tuple[Patch, ...], names
 
     def clean(text: str) -> str:
         for raw, word in hidden:
-            text = _without(text, raw, word)
+            text = taken_out(text, raw, word)
         return text
 
     findings = tuple([_cleaned(finding, clean) for finding in decision.findings])
@@ -107,7 +107,7 @@ def _cleaned(finding: Finding, clean: Callable[[str], str]) -> Finding:
     return msgspec.structs.replace(finding, args=args, text=text, guidance=guidance)
 
 
-def _without(text: str, raw: str, word: str) -> str:
+def taken_out(text: str, raw: str, word: str) -> str:
     """A text without another one in it, nor the beginning of it."""
     text = text.replace(raw, word)
     at = text.find(raw[:BEGINNING]) if len(raw) > BEGINNING and raw[:BEGINNING] not in word else -1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from stanchion.advice.awareness import fitting
+from stanchion.advice.awareness import ever_shorter, fitting
 from stanchion.advice.cache import AdviceCache, AdviceStats
 from stanchion.advice.guidance import NOTHING, Beside, Guidance, guidance_of
 from stanchion.advice.styles import StyleName, unsteady
@@ -144,7 +144,8 @@ def awareness(desk: Desk, tokens: int | None, count: Callable[[str], int]) -> Fl
     known = [one for one in contexts if one.failure_count or unsteady(one) is not None]
     known.sort(key=lambda one: -one.failure_count)
     adviser = adviser_of(shield)
-    return fitting([adviser.words(said.style, one) for one in known], most, count)
+    words = ((adviser.words(said.style, one) for one in ever_shorter(context)) for context in known)
+    return fitting(words, most, count)
 
 
 def guidance(desk: Desk, decision: Decision) -> Guidance:

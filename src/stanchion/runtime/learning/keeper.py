@@ -220,7 +220,7 @@ class Keeper:
                     self._say("an outcome could not be kept", error)
 
     def _take(self, outcome: Outcome | Ended) -> None:
-        from stanchion.runtime.learning.redacted import kept_args, kept_name, kept_words
+        from stanchion.runtime.learning.redacted import kept_name, kept_outcome
 
         if isinstance(outcome, Ended):
             ended, plans = outcome
@@ -231,8 +231,7 @@ class Keeper:
         tier: str = policy.file.experience.tier
         name, run = kept_name(plans, event.tool), kept_name(plans, event.run.id)
         tenant = kept_name(plans, event.run.tenant)
-        args, whole = kept_args(plans, event.tool, event.args)
-        reason = kept_words(plans, event) if type(event) is Failure else ""
+        args, whole, reason, hint = kept_outcome(plans, event)
         success = type(event) is ToolResult
         good = success and whole and proceeds
         self._session(tenant, run).met(name, success, reason, args if good or not success else None)
@@ -242,7 +241,7 @@ class Keeper:
         data = encoded(args)
         one = Incident(
             new_id(event.at, os.urandom(10)), tenant, run, name, fingerprint(name, data), success, event.at, reason,
-            kept_name(plans, event.run.task), data, good,
+            hint, data, good,
         )  # fmt: skip
         PROCESS.add(self._place, one)
         if tier == "persistent":

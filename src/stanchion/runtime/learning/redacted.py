@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
+
+import msgspec
 
 from stanchion.audit.redaction import masked
 from stanchion.experience.bounded import bounded, cut
@@ -11,17 +13,28 @@ from stanchion.experience.incident import MOST_HINT, MOST_REASON
 from stanchion.guards.secrets import Secrets
 from stanchion.kernel.chain import Plans
 from stanchion.kernel.content import content_of
-from stanchion.kernel.events import Event, Failure, Prompt, RunInfo, ToolCall
+from stanchion.kernel.events import Event, Failure, Prompt, RunInfo, ToolCall, ToolResult
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.patches import apply
 from stanchion.kernel.soundness import sound_or_none
+from stanchion.policy.veil import Veil
 from stanchion.readings import read
 from stanchion.runtime.deciding.discretion import arguments
+from stanchion.runtime.learning.hidden import everywhere, hidden_in, hiding
+from stanchion.runtime.learning.windows import closed, window, windowed
 
 WITHHELD: Final = "$withheld"
 NOBODY: Final = RunInfo("")
-ROOM: Final = 20_000
-"""How much of an error's text is looked at; the rest is not kept anyway."""
+
+
+class Kept(NamedTuple):
+    """An outcome as it is kept: without secrets, bounded, and whatever is hidden in one part of it is hidden in all.
+    `whole` says whether all arguments could be read."""
+
+    args: dict[str, Any]
+    whole: bool
+    reason: str
+    hint: str
 
 
 @cache
@@ -29,26 +42,65 @@ def _secrets() -> Secrets:
     return Secrets()
 
 
+@cache
+def _veil() -> Veil:
+    return Veil([_secrets()])
+
+
+def kept_outcome(plans: Plans, event: ToolResult | Failure) -> Kept:
+    """What is kept of an outcome."""
+    args, task = windowed(event.args), window(event.run.task)
+    shown, whole = _shown(plans, event.tool, args)
+    failed = msgspec.structs.replace(event, text=window(event.text)) if isinstance(event, Failure) else None
+    words = "" if failed is None else _words(plans, failed)
+    hint = masked(_named(plans, task))
+    kind = "" if failed is None else masked(_named(plans, window(failed.error)))
+    hidden = [*hidden_in(args, shown), *hidden_in(task, hint)]
+    hidden += () if failed is None else (*hidden_in(failed.text, words), *hidden_in(window(failed.error), kind))
+    hide = hiding(hidden)
+    return Kept(
+        bounded(closed(everywhere(shown, hide))),
+        whole,
+        _reason(plans, closed(hide(kind)), closed(hide(words))),
+        cut(closed(hide(hint)), MOST_HINT),
+    )
+
+
 def kept_args(plans: Plans, tool: str, args: dict[str, Any]) -> tuple[dict[str, Any], bool]:
     """A call's arguments as they are kept, without secrets and bounded; and whether all of them could be read."""
+    seen = windowed(args)
+    shown, whole = _shown(plans, tool, seen)
+    return bounded(closed(everywhere(shown, hiding(hidden_in(seen, shown))))), whole
+
+
+def kept_name(by: Any, name: str, most: int = MOST_HINT) -> str:
+    """A name as it is shown under the policy of a shield or of a run's plans, without what looks like a secret, cut
+    where it is long."""
+    return cut(closed(_named(by, window(name))), most)
+
+
+def _named(by: Any, name: str) -> str:
+    return _veil().name(by.policy.veil.name(name))
+
+
+def _shown(plans: Plans, tool: str, args: dict[str, Any]) -> tuple[dict[str, Any], bool]:
     call = ToolCall(id="", at=0, run=plans.run, tool=tool, args=args)
     shown = arguments(plans, call)
     whole = isinstance(shown, dict) and WITHHELD not in shown
     hidden = _without(ToolCall(id="", at=0, run=NOBODY, args=shown)) if whole else shown
-    return bounded(masked(hidden)), whole
+    return masked(hidden), whole
 
 
-def kept_words(plans: Plans, event: Failure) -> str:
-    """What a failure says, as it is kept: its kind, and its words without secrets."""
+def _words(plans: Plans, event: Failure) -> str:
+    """What a failure says without secrets."""
     text = _guarded(plans, event)
-    shown = masked(str(_without(Prompt(id="", at=0, run=NOBODY, text=text[:ROOM])))) if text else ""
-    said = f"{event.error}: {shown}" if shown and event.error else shown if shown else event.error
-    return cut(kept_name(plans, said, MOST_REASON), MOST_REASON)
+    return masked(str(_without(Prompt(id="", at=0, run=NOBODY, text=text)))) if text else ""
 
 
-def kept_name(by: Any, name: str, most: int = MOST_HINT) -> str:
-    """A name as it is shown under the policy of a shield or of a run's plans, cut where it is long."""
-    return cut(by.policy.veil.name(name), most)
+def _reason(plans: Plans, error: str, words: str) -> str:
+    """Why something failed: its kind, and its words."""
+    said = f"{error}: {words}" if words and error else words if words else error
+    return kept_name(plans, said, MOST_REASON)
 
 
 def _guarded(plans: Plans, event: Failure) -> str:
