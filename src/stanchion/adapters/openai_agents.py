@@ -15,7 +15,7 @@ from stanchion.hosting.response_events import ResponseEvents
 from stanchion.hosting.waiting import Waiting, in_words
 from stanchion.kernel.stages import Stage
 from stanchion.runtime.deciding.faults import text_of
-from stanchion.runtime.errors import ToolFailed
+from stanchion.runtime.errors import ToolFailed, raise_alone
 
 tried("openai-agents", "0.24", "0.25")
 
@@ -209,9 +209,11 @@ class GuardedTool:
             return failed.answer
         shown = error if failed.content == text_of(error) else ToolFailed(str(failed.content))
         words = await told_to_the_model(function_tool=self._tool, context=context, error=shown)
-        if words is None:
-            raise shown from None
-        return words
+        if words is not None:
+            return words
+        if shown is error:
+            raise error
+        raise_alone(shown)
 
     def _agent_run(self, bare: Any) -> Callable[[Any, str], Awaitable[Any]]:
         """Another agent's work in the place of a tool's: it is handed over, and has a run of its own."""

@@ -11,7 +11,7 @@ from typing import Any, Final, get_args
 from stanchion.hosting import EVERYTHING, Changed, Host, Hosted, Refusal, tried
 from stanchion.hosting.in_order import InOrder
 from stanchion.kernel.stages import Stage
-from stanchion.runtime.errors import ToolFailed as Withheld
+from stanchion.runtime.errors import ToolFailed as Withheld, raise_alone
 
 tried("pydantic-ai-slim", "2.66", "3")
 
@@ -174,7 +174,7 @@ class Guarded(AbstractCapability[Any]):
         try:
             return await self.hosted.acall(tool, args, carry, about=about)
         except Withheld as withheld:
-            raise _said(signal, str(withheld)) from None
+            raise_alone(_said(signal, str(withheld)))
         finally:
             INSIDE.set(before)
 

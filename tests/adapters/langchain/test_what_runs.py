@@ -16,8 +16,8 @@ from langchain.tools import ToolRuntime, tool
 from langchain_core.messages import HumanMessage
 from langgraph.prebuilt.tool_node import ToolCallRequest
 
+from stanchion import Ungoverned
 from stanchion.adapters.langchain import LANGCHAIN, Guarded
-from stanchion.runtime.errors import Ungoverned
 from stanchion.testing import shield_for
 from stanchion.testing.host_suite import Scene
 from stanchion.testing.host_suite.script import script

@@ -14,7 +14,7 @@ from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import FunctionModel
 
-from stanchion.runtime.errors import Ungoverned
+from stanchion import ToolFailed, Ungoverned
 from stanchion.testing.host_suite import KEY
 from tests.adapters.pydantic_ai.test_pydantic_ai import GONE, run, scripted
 
@@ -161,3 +161,13 @@ def test_an_output_function_that_cannot_be_told_does_not_run() -> None:
     with pytest.raises(Ungoverned, match="it is not known which output function would run"):
         gave(NativeOutput([keep, wipe_out]), reply)
     assert RAN == []
+
+
+def test_a_failure_that_is_raised_does_not_hold_what_was_redacted() -> None:
+    def look() -> str:
+        raise ValueError(f"no page for {KEY}")
+
+    model = scripted([ToolCallPart("look", {}, "1")])
+    with pytest.raises(ToolFailed) as raised:
+        run(lambda guarded: Agent(model, tools=[look], capabilities=[guarded]), policy=POLICY)
+    assert (str(raised.value), raised.value.__context__) == (f"no page for {GONE}", None)
