@@ -20,7 +20,7 @@ UNNAMED: Final = "final_result"
 """How pydantic-ai begins the name of an output tool that was given none."""
 
 
-class Judged(msgspec.Struct, frozen=True):
+class JudgedCall(msgspec.Struct, frozen=True):
     """A call as it was judged: which it is, and what its arguments say."""
 
     call: str | None
@@ -28,14 +28,14 @@ class Judged(msgspec.Struct, frozen=True):
     content: Any
 
 
-JUDGED: Final[ContextVar[Judged | None]] = ContextVar("stanchion_pydantic_ai_judged", default=None)
+JUDGED: Final[ContextVar[JudgedCall | None]] = ContextVar("stanchion_pydantic_ai_judged", default=None)
 """The call that is carried out here."""
 
 
 @contextmanager
 def sealed(call: Any, args: dict[str, Any]) -> Iterator[None]:
     """Have a call run with these arguments or not at all."""
-    before = JUDGED.set(Judged(call.tool_call_id, call.tool_name, deepcopy(read(args).content)))
+    before = JUDGED.set(JudgedCall(call.tool_call_id, call.tool_name, deepcopy(read(args).content)))
     try:
         yield
     finally:
@@ -47,7 +47,7 @@ class SealedToolset(WrapperToolset[Any]):
 
     async def call_tool(self, name: str, tool_args: dict[str, Any], ctx: Any, tool: Any) -> Any:
         """Run a tool, if this is the call that was judged."""
-        if Judged(ctx.tool_call_id, name, read(tool_args).content) != JUDGED.get():
+        if JudgedCall(ctx.tool_call_id, name, read(tool_args).content) != JUDGED.get():
             raise Ungoverned(
                 f"a capability has changed the call of `{name}` after it was judged: change it in "
                 "`before_tool_validate` or `after_tool_validate`, which come before"
