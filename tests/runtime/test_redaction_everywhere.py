@@ -268,6 +268,14 @@ ANSWERS: dict[str, list[Any]] = {
 }
 
 
+def chain(error: BaseException | None) -> Iterator[str]:
+    """What an error says, and each that it holds: as its cause, or as the one that was handled when it was raised."""
+    if error is not None:
+        yield repr(error)
+        yield from chain(error.__cause__)
+        yield from chain(error.__context__)
+
+
 @pytest.mark.parametrize("guards", ANSWERS.values(), ids=ANSWERS)
 @pytest.mark.parametrize("fn", ERRORS, ids=lambda fn: str(fn.__name__))
 def test_an_error_that_shows_the_key_is_withheld(trail: Path, fn: Callable[[], Any], guards: list[Any]) -> None:
@@ -284,6 +292,7 @@ def test_an_error_that_shows_the_key_is_withheld(trail: Path, fn: Callable[[], A
             with pytest.raises((ToolFailed, Refused)) as raised:
                 attempt(run)
             assert KEY not in "".join(traceback.format_exception(raised.value))
+            assert KEY not in str(list(chain(raised.value)))
             assert KEY not in str(run.last_error)
             assert KEY not in str(run.partial)
     shield.close()

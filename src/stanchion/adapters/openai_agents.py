@@ -15,7 +15,7 @@ from stanchion.hosting.response_events import ResponseEvents
 from stanchion.hosting.waiting import Waiting, in_words
 from stanchion.kernel.stages import Stage
 from stanchion.runtime.deciding.faults import text_of
-from stanchion.runtime.errors import ToolFailed
+from stanchion.runtime.errors import ToolFailed, raise_alone
 
 tried("openai-agents", "0.24", "0.25")
 
@@ -58,14 +58,75 @@ WITHIN: Final[ContextVar[Post | None]] = ContextVar("stanchion_openai_agents", d
 
 @dataclass
 class GuardedAgent(Agent[Any]):
-    """An agent that is judged; `guarded` makes them."""
+    """An agent that is judged; `guarded` makes them.
 
-    post: Any = field(default=None, repr=False, compare=False)
+    Its model, hooks and handoffs are guarded whenever they are read: they may have been given to it later, or to a
+    clone of it.
+    """
+
+    guarding: Any = field(default=None, repr=False, compare=False)
     refusal: str = field(default="", repr=False)
+
+    def __getattribute__(self, name: str) -> Any:
+        given = super().__getattribute__(name)
+        if name not in ("model", "hooks", "handoffs"):
+            return given
+        guarding = super().__getattribute__("guarding")
+        if guarding is None:
+            return given
+        made = guarding.of(self, name, given)
+        if made is not given:
+            setattr(self, name, made)
+        return made
 
     async def get_all_tools(self, run_context: Any) -> list[Any]:
         """All tools, with those of MCP servers: each is judged."""
-        return [_tool(self.post, self.name, tool) for tool in await super().get_all_tools(run_context)]
+        return [_tool(self.guarding.post, self.name, tool) for tool in await super().get_all_tools(run_context)]
+
+
+class Handoffs(list[Any]):
+    """The handoffs of a guarded agent: the list is its own, and what is added to it is guarded in its place."""
+
+
+class Guarding:
+    """How the agents of a run are guarded: each of them once."""
+
+    def __init__(self, post: Post, provider: Any) -> None:
+        self.post, self.provider = post, provider
+        self._known: dict[int, tuple[Any, GuardedAgent]] = {}
+        """Each guarded agent by the id of the one that it was made from, which is kept so that no other has its id."""
+
+    def agent(self, agent: Any) -> GuardedAgent:
+        """The guarded agent for an agent."""
+        if isinstance(agent, GuardedAgent):
+            return agent
+        if id(agent) in self._known:
+            return self._known[id(agent)][1]
+        if type(agent) is not Agent:
+            raise TypeError(f"`{type(agent).__name__}` cannot be guarded: give an `Agent`")
+        made = GuardedAgent(**{one.name: getattr(agent, one.name) for one in fields(agent) if one.init})
+        self._known[id(agent)] = agent, made
+        made.tools = [_tool(self.post, agent.name, tool) for tool in agent.tools]
+        # The others are run by the provider, who asks nobody here.
+        parts = [Part("tool", one.name, isinstance(one, FunctionTool), agent.name) for one in made.tools]
+        survey(self.post.hosted.run, parts)
+        made.guarding = self
+        self.of(made, "handoffs", made.handoffs)
+        return made
+
+    def of(self, agent: GuardedAgent, name: str, given: Any) -> Any:
+        """An agent's model, hooks or handoffs, guarded."""
+        match name:
+            case "model":
+                ready = isinstance(given, GuardedModel)
+                return given if ready else GuardedModel(self.post, agent.name, given, self.provider)
+            case "hooks":
+                return given if isinstance(given, Watched) else Watched(self.post, given)
+        own = given if isinstance(given, Handoffs) else Handoffs(given)
+        for place, one in enumerate(own):
+            if not isinstance(one, GuardedHandoff):
+                own[place] = _handoff(self, agent, one)
+        return own
 
 
 class Watched(AgentHooks[Any]):
@@ -95,26 +156,7 @@ def guarded(agent: Agent[Any], hosted: Hosted, provider: Any = None) -> GuardedA
     Models that agents name by a text come from `provider`, which is the SDK's own unless another is given. Raises
     `TypeError` for tools that run in this process and cannot be judged, and for agents of other kinds.
     """
-    known: dict[int, GuardedAgent] = {}
-    return _agent(agent, Post(hosted), MultiProvider() if provider is None else provider, known)
-
-
-def _agent(agent: Any, post: Post, provider: Any, known: dict[int, GuardedAgent]) -> GuardedAgent:
-    if isinstance(agent, GuardedAgent):
-        return agent
-    if id(agent) in known:
-        return known[id(agent)]
-    if type(agent) is not Agent:
-        raise TypeError(f"`{type(agent).__name__}` cannot be guarded: give an `Agent`")
-    given = {one.name: getattr(agent, one.name) for one in fields(agent) if one.init}
-    made = known[id(agent)] = GuardedAgent(**given, post=post)
-    made.hooks = Watched(post, agent.hooks)
-    made.model = GuardedModel(post, agent.name, agent.model, provider)
-    made.tools = [_tool(post, agent.name, tool) for tool in agent.tools]
-    # The others are run by the provider, who asks nobody here.
-    survey(post.hosted.run, [Part("tool", one.name, isinstance(one, FunctionTool), agent.name) for one in made.tools])
-    made.handoffs = [_handoff(post, made, one, provider, known) for one in agent.handoffs]
-    return made
+    return Guarding(Post(hosted), MultiProvider() if provider is None else provider).agent(agent)
 
 
 def _now(post: Post) -> Post:
@@ -170,9 +212,11 @@ class GuardedTool:
             return failed.answer
         shown = error if failed.content == text_of(error) else ToolFailed(str(failed.content))
         words = await told_to_the_model(function_tool=self._tool, context=context, error=shown)
-        if words is None:
-            raise shown from None
-        return words
+        if words is not None:
+            return words
+        if shown is error:
+            raise error
+        raise_alone(shown)
 
     def _agent_run(self, bare: Any) -> Callable[[Any, str], Awaitable[Any]]:
         """Another agent's work in the place of a tool's: it is handed over, and has a run of its own."""
@@ -224,13 +268,13 @@ class GuardedHandoff(Handoff[Any, Any]):
         return agent.refusal if getattr(agent, "refusal", "") else super().get_transfer_message(agent)
 
 
-def _handoff(post: Post, source: GuardedAgent, given: Any, provider: Any, known: dict[int, GuardedAgent]) -> Any:
+def _handoff(guarding: Guarding, source: GuardedAgent, given: Any) -> Any:
     own = given if isinstance(given, Handoff) else handoff(given)
     other = own._agent_ref() if own._agent_ref is not None else None
-    target = None if other is None else _agent(other, post, provider, known)
+    target = None if other is None else guarding.agent(other)
 
     async def invoke(context: Any, text: str) -> Any:
-        at_work = _now(post)
+        at_work = _now(guarding.post)
         hosted = at_work.of(source.name)
         payload = _arguments(text)
         told = await hosted.areport("handoff", to=own.agent_name, payload=payload)
@@ -238,7 +282,7 @@ def _handoff(post: Post, source: GuardedAgent, given: Any, provider: Any, known:
             return replace(source, refusal=told.answer)
         asked = text if told.content == payload else json.dumps(told.content)
         taking = await own.on_invoke_handoff(context, asked)
-        taking = target if target is not None and taking is other else _agent(taking, post, provider, known)
+        taking = target if target is not None and taking is other else guarding.agent(taking)
         at_work.taken[taking.name] = OPENAI_AGENTS.on(await hosted.run.aspawn(taking.name))
         await hosted.areport("handoff_done", to=taking.name, call=told.decision.id)
         return taking

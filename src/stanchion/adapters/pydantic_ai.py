@@ -11,12 +11,19 @@ from typing import Any, Final, get_args
 from stanchion.hosting import EVERYTHING, Changed, Host, Hosted, Part, Refusal, survey, tried
 from stanchion.hosting.in_order import InOrder
 from stanchion.kernel.stages import Stage
-from stanchion.runtime.errors import ToolFailed as Withheld
+from stanchion.runtime.errors import ToolFailed as Withheld, raise_alone
 
 tried("pydantic-ai-slim", "2.66", "3")
 
 from pydantic_ai.capabilities import AbstractCapability, CapabilityOrdering  # noqa: E402
-from pydantic_ai.exceptions import ApprovalRequired, SkipToolExecution, ToolFailed, ToolFailedError, ToolRetryError  # noqa: E402
+from pydantic_ai.exceptions import (  # noqa: E402
+    ApprovalRequired,
+    ModelRetry,
+    SkipToolExecution,
+    ToolFailed,
+    ToolFailedError,
+    ToolRetryError,
+)
 from pydantic_ai.messages import (  # noqa: E402
     ModelRequest,
     PartDeltaEvent,
@@ -35,6 +42,8 @@ from pydantic_ai.models import Model, StreamedResponse, infer_model  # noqa: E40
 from pydantic_ai.models.wrapper import WrapperModel  # noqa: E402
 from pydantic_ai.tools import DeferredToolRequests  # noqa: E402
 
+from stanchion.adapters.pydantic_ai_calls import Output, SealedToolset, sealed  # noqa: E402
+
 INSIDE: Final[ContextVar[Hosted | None]] = ContextVar("stanchion_pydantic_ai", default=None)
 """The run of the agent that is at work here: an agent that is run by one of its tools is its sub-agent."""
 
@@ -50,6 +59,8 @@ KEPT: Final = (
 
 def refused(refusal: Refusal) -> Any:
     """What pydantic-ai makes of a refusal: the agent reads why a call failed, or waits for a person."""
+    if isinstance(refusal.about, Output):
+        raise refusal.error if refusal.stage is Stage.TOOL_RESULT else ModelRetry(str(refusal))
     if refusal.stage is Stage.TOOL_RESULT:
         return str(refusal)
     if refusal.waits and refusal.ticket is not None and _pauses(refusal.about):
@@ -60,8 +71,10 @@ def refused(refusal: Refusal) -> Any:
 
 
 def shown(result: Any) -> Any:
-    """What the agent reads of a tool's result."""
-    return {"return_value": result.return_value, "content": result.content} if type(result) is ToolReturn else result
+    """What the agent reads of a tool's result, and what is kept beside it in the messages."""
+    if type(result) is not ToolReturn:
+        return result
+    return {"return_value": result.return_value, "content": result.content, "metadata": result.metadata}
 
 
 def changed(change: Changed) -> Any:
@@ -125,13 +138,32 @@ class Guarded(AbstractCapability[Any]):
 
     async def wrap_tool_execute(self, ctx: Any, *, call: Any, tool_def: Any, args: Any, handler: Any) -> Any:
         """Judge a call, run it, and judge what comes of it."""
+
+        async def run(given: dict[str, Any]) -> Any:
+            with sealed(call, given):
+                return await handler(given)
+
+        return await self._carried(call.tool_name, args, run, ctx)
+
+    async def wrap_output_process(self, ctx: Any, *, output_context: Any, output: Any, handler: Any) -> Any:
+        """Judge an output function as a tool call."""
+        if not output_context.has_function:
+            return await handler(output)
+        made = Output(output_context, output)
+
+        async def run(given: dict[str, Any]) -> Any:
+            return await handler(made.given(given))
+
+        return await self._carried(made.tool, made.args, run, made)
+
+    async def _carried(self, tool: str, args: Any, run: Any, about: Any) -> Any:
         signal: Exception | None = None
 
         async def carry(given: dict[str, Any]) -> Any:
             nonlocal signal
             INSIDE.set(self.hosted)
             try:
-                return await handler(given)
+                return await run(given)
             except SkipToolExecution as skipped:
                 return skipped.result
             except Exception as error:
@@ -140,11 +172,15 @@ class Guarded(AbstractCapability[Any]):
 
         before = INSIDE.get()
         try:
-            return await self.hosted.acall(call.tool_name, args, carry, about=ctx)
+            return await self.hosted.acall(tool, args, carry, about=about)
         except Withheld as withheld:
-            raise _said(signal, str(withheld)) from None
+            raise_alone(_said(signal, str(withheld)))
         finally:
             INSIDE.set(before)
+
+    def get_wrapper_toolset(self, toolset: Any) -> Any:
+        """Run tools as they were judged."""
+        return SealedToolset(toolset)
 
     def get_wrapper_model(self, model: Model) -> Model:
         """Judge each request and its reply."""
@@ -333,4 +369,4 @@ def _said(error: Exception | None, text: str) -> Exception:
         return ToolRetryError(replace(error.tool_retry, content=text))
     if isinstance(error, ToolFailedError):
         return ToolFailedError(replace(error.tool_failed, content=text))
-    return Withheld(text)
+    return ModelRetry(text) if isinstance(error, ModelRetry) else Withheld(text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from stanchion.kernel.actions import NAMES, Action
 from stanchion.kernel.decision import Decision
@@ -101,6 +101,16 @@ class DeadlineExceeded(StanchionError, TimeoutError):
 
 class ToolFailed(StanchionError):
     """A tool raised, and its error text was redacted; the original error is withheld."""
+
+
+def raise_alone(error: Exception) -> NoReturn:
+    """Raise an error that does not hold the one in whose handling it is raised: that one is withheld, and `from None`
+    would only hide it from tracebacks."""
+    try:
+        raise error
+    except Exception:
+        error.__context__ = None
+        raise
 
 
 class NoRun(Shown, StanchionError):

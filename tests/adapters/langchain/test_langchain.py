@@ -20,7 +20,7 @@ from langchain_core.tools import ToolException
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, interrupt
 
-from stanchion import Refused
+from stanchion import Refused, ToolFailed
 from stanchion.adapters.langchain import LANGCHAIN, Asking, Guarded
 from stanchion.testing import shield_for
 from stanchion.testing.host_suite import BEHAVIOURS, KEY, Scene, check, check_probes
@@ -235,6 +235,17 @@ def test_a_failure_that_comes_as_a_message_is_an_error() -> None:
     said = invoked(scene, read)["messages"]
     assert (said[2].content, said[2].status) == ("no such page", "error")
     assert ("error", "ALLOW") in decided(scene)
+
+
+def test_a_failure_that_is_raised_does_not_hold_what_was_redacted() -> None:
+    @tool
+    def read(name: str) -> str:
+        """Read a page."""
+        raise ValueError(f"no page for {KEY}")
+
+    with pytest.raises(ToolFailed, match="no page for") as raised:
+        invoked(scene_of(SECRETS, ("read", {"name": "x"}), "done"), read)
+    assert (raised.value.__cause__, raised.value.__context__) == (None, None)
 
 
 def test_what_was_parsed_from_a_redacted_reply_is_left_out() -> None:

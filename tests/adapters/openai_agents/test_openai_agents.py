@@ -13,11 +13,12 @@ import pytest
 pytest.importorskip("agents")
 
 from agents import Agent, AgentHooks, RunConfig, Runner, RunState, ShellTool, ToolOutputText, function_tool
+from agents.exceptions import UserError
 from agents.mcp import MCPServer
 from agents.testing import ModelStep, ScriptedModel, assistant_message, function_call
 from mcp.types import CallToolResult, TextContent, Tool as McpTool
 
-from stanchion import Refused, Shield
+from stanchion import Refused, Shield, ToolFailed
 from stanchion.adapters.openai_agents import OPENAI_AGENTS, guarded
 from stanchion.testing.host_suite import BEHAVIOURS, KEY, check, check_probes
 from tests.adapters.openai_agents.driver import DRIVER
@@ -323,3 +324,16 @@ def test_what_a_stream_repeats_as_a_whole_is_redacted_too(kind: Any) -> None:
     assert answer == f"it is {GONE}, so"
     assert KEY not in repr([getattr(event, "data", event) for event in events])
     assert outputs(model) == ["page of ann"]
+
+
+def test_a_failure_that_is_raised_does_not_hold_what_was_redacted() -> None:
+    @function_tool(failure_error_function=None)
+    def look(name: str) -> str:
+        """Look."""
+        raise ValueError(f"no {name} for {KEY}")
+
+    with pytest.raises(UserError) as raised:
+        run(Agent("helper", model=scripted(("look", {"name": "page"})), tools=[look]))
+    withheld = raised.value.__cause__
+    assert isinstance(withheld, ToolFailed)
+    assert (str(withheld), withheld.__context__) == (f"no page for {GONE}", None)

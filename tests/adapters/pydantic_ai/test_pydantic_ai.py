@@ -66,12 +66,12 @@ def test_probes() -> None:
 
 def test_a_result_keeps_its_type_and_what_is_beside_its_words() -> None:
     def look() -> ToolReturn[Any]:
-        return ToolReturn({"key": KEY, "rows": 3}, content=f"once more {KEY}", metadata={"kept": 7})
+        return ToolReturn({"key": KEY, "rows": 3}, content=f"once more {KEY}", metadata={"kept": 7, "of": KEY})
 
     model = scripted([ToolCallPart("look", {}, "1")], [TextPart("done")])
     result = run(lambda guarded: Agent(model, tools=[look], capabilities=[guarded]))
     (part,) = returned(result)
-    assert (part.content, part.metadata) == ({"key": GONE, "rows": 3}, {"kept": 7})
+    assert (part.content, part.metadata) == ({"key": GONE, "rows": 3}, {"kept": 7, "of": GONE})
     assert KEY not in str(result.all_messages())
 
 

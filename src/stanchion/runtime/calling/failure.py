@@ -18,7 +18,7 @@ from stanchion.runtime.deciding.leaks import leaks
 from stanchion.runtime.deciding.spend import overruns, settled
 from stanchion.runtime.deciding.trouble import behind, notes_of, redacted, trouble_of
 from stanchion.runtime.driving.flow import Flow
-from stanchion.runtime.errors import ToolFailed
+from stanchion.runtime.errors import ToolFailed, raise_alone
 
 RETRY: Final = Retry()
 
@@ -59,7 +59,9 @@ def failed(
     answer = yield from judge(desk, desk.moment(fault, settles=settled(decision, used)), notes)
     desk.trouble = trouble_of(fault, answer, took_ms, chain, tried)
     if answer.action == Action.HALT:
-        raise desk.refusal(answer) from (None if leaks(desk, answer, error) else error)
+        if leaks(desk, answer, error):
+            raise_alone(desk.refusal(answer))
+        raise desk.refusal(answer) from error
     if not (retries and answer.action == Action.RETRY):
         withhold(desk, answer, error)
     return answer
@@ -68,4 +70,4 @@ def failed(
 def withhold(desk: Desk, answer: Decision, error: BaseException) -> None:
     """Raise what the agent gets in place of an error that shows what a guard redacts, whatever else was decided."""
     if leaks(desk, answer, error):
-        raise ToolFailed(redacted(answer, text_of(error))) from None
+        raise_alone(ToolFailed(redacted(answer, text_of(error))))
