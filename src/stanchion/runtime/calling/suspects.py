@@ -36,7 +36,8 @@ def suspects_in(found: Iterable[Definition], parts: Mapping[str, Parts], kept: P
 
 def _strong(definition: Definition, names: Collection[str]) -> tuple[Remark, ...]:
     said = (definition.name, definition.about, definition.schema, definition.result_schema)
-    return strongest(remarks_on(*said, frozenset(names) - {definition.name}, _protects))[:KEPT]
+    others = frozenset(names) - {definition.name}
+    return strongest(remarks_on(*said, others, _protects, definition.aside))[:KEPT]
 
 
 def _wordless(remark: Remark) -> Remark:
