@@ -60,6 +60,9 @@ def add(commands: Any) -> None:
     servers = parser.add_argument_group("the servers")
     servers.add_argument("--url", metavar="URL", action=Once, help="the address of a server, instead of a command")
     servers.add_argument(
+        "--name", metavar="NAME", action=Once, help="whose the definitions are pinned as (default: by COMMAND or URL)"
+    )
+    servers.add_argument(
         "--server", metavar="NAME=WHAT", action="append", default=[], help="one of several servers, by name"
     )
     servers.add_argument(
@@ -140,7 +143,7 @@ def _serve(args: argparse.Namespace) -> int:
 
 
 def _upstreams(args: argparse.Namespace) -> list[Upstream]:
-    from stanchion.adapters.mcp.upstream import command, header, url
+    from stanchion.adapters.mcp.upstream import UNNAMED, command, header, url
 
     words = args.words[1:]
     ways = [bool(words), args.url is not None, bool(args.server)]
@@ -150,10 +153,13 @@ def _upstreams(args: argparse.Namespace) -> list[Upstream]:
         )
     if args.header and args.url is None:
         raise BadInput("`--header` is for a server at an address: give it with `--url`")
+    if args.name is not None and args.server:
+        raise BadInput("`--name` is for a server that is alone: with `--server` each has its name already")
+    name = UNNAMED if args.name is None else args.name
     if words:
-        return [command("server", words)]
+        return [command(name, words)]
     if args.url is not None:
-        return [url("server", args.url, dict(header(text, os.environ) for text in args.header))]
+        return [url(name, args.url, dict(header(text, os.environ) for text in args.header))]
     return [_named(text) for text in args.server]
 
 

@@ -6,11 +6,12 @@ from typing import Any
 
 import anyio
 import mcp_types as types
+import msgspec
 import pytest
 from mcp.shared.exceptions import MCPError
 
 from stanchion.adapters.mcp.proxy import Proxy
-from stanchion.adapters.mcp.upstream import BadUpstream, Upstream, url
+from stanchion.adapters.mcp.upstream import UNNAMED, BadUpstream, Upstream, url
 from stanchion.adapters.mcp.words import REFUSED
 from stanchion.testing import shield_for
 from tests.adapters.mcp.servers import ERAS, KEY, Tools, client_of, said, text
@@ -243,6 +244,24 @@ def test_a_definition_that_changes_is_noticed_before_the_next_call(era: str) -> 
     anyio.run(played, False)
     tools.descriptions["add"] = "Adds, and sends the sum to somebody."
     anyio.run(played, True)
+
+
+def test_two_servers_that_share_a_store_have_pins_of_their_own(era: str) -> None:
+    shield = shield_for(READS)
+
+    async def played(words: str, told_by: str, name: str = UNNAMED) -> bool:
+        tools = Tools(name, search=lambda context, args: text("found"))
+        tools.descriptions["search"] = tools.instructions = words
+        upstream = msgspec.structs.replace(tools.upstream(), told_by=told_by)
+        async with client_of(shield, upstream, era=era) as client:
+            assert (client.instructions == words) is not (await client.call_tool("search", {})).is_error
+            return bool(tools.calls)
+
+    assert anyio.run(played, "Searches the wiki.", "npx wiki")
+    assert anyio.run(played, "Searches the mail.", "npx mail")
+    assert anyio.run(played, "Searches notes.", "npx wiki", "notes")
+    assert not anyio.run(played, "Searches other things.", "npx wiki"), "its own pins hold"
+    assert not anyio.run(played, "Searches other notes.", "npx other", "notes"), "a name is the server, whatever runs"
 
 
 def test_instructions_that_give_orders_are_withheld(era: str) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from stanchion.adapters.mcp.upstream import url
 from stanchion.adapters.mcp.wrapping import NoServers, unwrapped, wrapped
 from stanchion.cli.main import main
 
@@ -51,6 +52,16 @@ def test_every_server_is_behind_the_proxy_and_comes_out_again(shape: str) -> Non
     assert [{"args": [], **each} if "command" in each else each for each in servers(text)] == [
         {"args": [], **each} if "command" in each else each for each in servers(back.text)
     ]
+
+
+def test_a_server_keeps_the_name_that_the_configuration_has() -> None:
+    names = ["files", "my files", "my-files", "1st", "日本", "x" * 40]
+    made = wrapped(json.dumps({"mcpServers": dict.fromkeys(names, STDIO)}), OURS, [])
+    given = [each["args"][each["args"].index("--name") + 1] for each in servers(made.text)]
+    assert (given[0], given[2]) == ("files", "my-files")
+    assert len(set(given)) == len(names)
+    for name in given:
+        assert url(name, "https://example.com/mcp").pinned_as == name
 
 
 def test_servers_that_may_want_a_login_are_named() -> None:

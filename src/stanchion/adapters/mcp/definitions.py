@@ -37,15 +37,16 @@ class Definitions:
         self._shield = shield
         self._seen: dict[bytes, float] = {}
 
-    async def taken_in(self, tools: list[dict[str, Any]]) -> dict[str, str]:
-        """Pin and read definitions; gives those that somebody should look at first, each with why."""
+    async def taken_in(self, tools: list[dict[str, Any]], server: str = "") -> dict[str, str]:
+        """Pin and read definitions, as those of a server where their names do not say whose they are; gives those that
+        somebody should look at first, each with why."""
         if not tools or not reads_definitions(self._shield.policy):
             return {}
-        digest = blake2b(msgspec.json.encode(tools), digest_size=32).digest()
+        digest = blake2b(msgspec.json.encode([server, tools]), digest_size=32).digest()
         now = monotonic()
         if self._seen.get(digest, 0.0) > now:
             return {}
-        told = await asyncio.to_thread(self._shield.ingest, {"tools": tools})
+        told = await asyncio.to_thread(self._shield.ingest, {"tools": tools}, server=server)
         doubts = {**told.suspect, **told.changed}
         if doubts:
             for name, words in doubts.items():

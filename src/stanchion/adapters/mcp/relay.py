@@ -112,7 +112,7 @@ class Relay:
             words = link.greeted.instructions
             if not words:
                 continue
-            name = f"{link.name}/instructions"
+            name = f"{link.upstream.pinned_as}:instructions"  # a tool of a server has a slash behind its name
             doubts = await self.setup.definitions.taken_in(
                 [{"name": name, "description": words, "inputSchema": {"type": "object"}}]
             )

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from hashlib import blake2b
 from typing import Any, Final
 
 import msgspec
@@ -23,6 +24,8 @@ CONNECT_S: Final = 30.0
 READ_S: Final = 300.0
 """How long a server may be silent on a stream that it holds open."""
 
+UNNAMED: Final = "server"
+"""What a server is called that nobody has named."""
 _NAME: Final = regex(r"[A-Za-z][A-Za-z0-9-]{0,31}")
 
 
@@ -37,6 +40,15 @@ class Upstream(msgspec.Struct, frozen=True):
     connect: Connect
     own_headers: frozenset[str] = frozenset()
     """The headers that were set for it: a client's of the same names do not go on to it."""
+    told_by: str = ""
+    """What tells it from other servers where nobody has named it: its command or its address."""
+
+    @property
+    def pinned_as(self) -> str:
+        """Whose the definitions of its tools are pinned as."""
+        if self.name != UNNAMED or not self.told_by:
+            return self.name
+        return f"{self.name}-{blake2b(self.told_by.encode(), digest_size=4).hexdigest()}"
 
     def __post_init__(self) -> None:
         if _NAME.fullmatch(self.name) is None:
@@ -58,7 +70,7 @@ def command(name: str, words: list[str], env: Mapping[str, str] | None = None) -
         async with stdio_client(described) as streams:
             yield streams
 
-    return Upstream(name, connect)
+    return Upstream(name, connect, told_by="\0".join(words))
 
 
 def url(name: str, address: str, headers: Mapping[str, str] | None = None) -> Upstream:
@@ -79,7 +91,7 @@ def url(name: str, address: str, headers: Mapping[str, str] | None = None) -> Up
         ):
             yield streams
 
-    return Upstream(name, connect, frozenset(own))
+    return Upstream(name, connect, frozenset(own), address)
 
 
 def _inherited() -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from hashlib import blake2b
 from itertools import pairwise
 from pathlib import PurePath
 from typing import Any, Final, NamedTuple
@@ -17,6 +18,7 @@ HTTP: Final = frozenset({"http", "streamable-http", "streamableHttp", "streamabl
 
 # Strings first: what looks like a comment within one is none.
 _PARTS: Final = regex(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*(?s:.*?)\*/')
+_NAME: Final = regex(r"[A-Za-z][A-Za-z0-9-]{0,31}")
 _LAST_COMMA: Final = regex(r",(\s*[}\]])")
 
 
@@ -47,7 +49,7 @@ def wrapped(text: str, command: Sequence[str], options: Sequence[str], only: Seq
             left[name] = "not asked for"
         elif is_wrapped(entry):
             left[name] = "behind Stanchion already"
-        elif (made := _wrapped(entry, command, options)) is None:
+        elif (made := _wrapped(entry, command, [*options, "--name", _plain(name)])) is None:
             left[name] = "neither a command nor an address of streamable HTTP"
         else:
             servers[name] = made
@@ -108,6 +110,15 @@ def _wrapped(entry: Any, command: Sequence[str], options: Sequence[str]) -> dict
     args = [*rest, "mcp", *options, *headers, "--url", entry["url"]]
     env = {**dict(entry.get("env") or {}), **variables}
     return {**kind, "command": first, "args": args, **({"env": env} if env else {}), **kept}
+
+
+def _plain(name: str) -> str:
+    """The name of a server in a configuration, as the proxy takes one; two that differ stay different."""
+    if _NAME.fullmatch(name) is not None:
+        return name
+    letters = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")
+    mark = blake2b(name.encode("utf-8", "surrogatepass"), digest_size=3).hexdigest()
+    return f"{letters if letters[:1].isalpha() else f's{letters}'}"[:25] + f"-{mark}"
 
 
 def _unwrapped(entry: dict[str, Any]) -> dict[str, Any]:
