@@ -8,6 +8,7 @@ import anyio
 import mcp_types as types
 import pytest
 from mcp.shared.exceptions import MCPError
+from mcp_types import CONNECTION_CLOSED
 
 from stanchion import Action, Finding, Patch, Stage
 from stanchion.adapters.mcp.words import REFUSED
@@ -110,13 +111,17 @@ def test_what_a_server_reports_as_an_error_is_judged_as_one(era: str) -> None:
     assert Stage.ERROR in stages
 
 
-def test_an_error_of_the_protocol_keeps_its_code_and_loses_its_secrets(era: str) -> None:
+@pytest.mark.parametrize("code", [-32055, CONNECTION_CLOSED], ids=["its own", "as of a closed connection"])
+def test_an_error_of_the_protocol_keeps_its_code_and_loses_its_secrets(era: str, code: int) -> None:
     def raises(context: Any, args: dict[str, Any]) -> None:
-        raise MCPError(-32055, f"not with {KEY}")
+        raise MCPError(code, f"not with {KEY}")
 
-    (error,) = play(shield_for(RULES), Tools(query=raises), era, ("query", {}))
+    tools = Tools(query=raises)
+    error, again = play(shield_for(RULES), tools, era, ("query", {}), ("query", {}))
     assert isinstance(error, MCPError)
-    assert (error.code, error.message) == (-32055, "not with [redacted:github-pat]")
+    assert (error.code, error.message) == (code, "not with [redacted:github-pat]")
+    assert isinstance(again, MCPError)
+    assert tools.connections == 1, "the server lives"
 
 
 def test_a_guard_that_crashes_refuses(era: str) -> None:
