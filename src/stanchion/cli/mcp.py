@@ -13,6 +13,7 @@ from stanchion.cli.terminal import say
 from stanchion.cli.trouble import BadInput
 
 if TYPE_CHECKING:
+    from stanchion.adapters.mcp.server_log import Hide
     from stanchion.adapters.mcp.upstream import Upstream
 
 USAGE: Final = """\
@@ -122,9 +123,11 @@ def _serve(args: argparse.Namespace) -> int:
     from stanchion.stores.protocol import StoreError
 
     try:
-        upstreams = _upstreams(args)
         place = None if args.listen is None else _place(args.listen)
+        shields: list[Any] = []
+        upstreams = _upstreams(args, lambda line: str(shields[0].policy.veil.words(line)))
         with args.load(args.policy, env=args.env) as shield:
+            shields.append(shield)
             proxy = Proxy(
                 shield,
                 upstreams,
@@ -142,7 +145,7 @@ def _serve(args: argparse.Namespace) -> int:
     return 0
 
 
-def _upstreams(args: argparse.Namespace) -> list[Upstream]:
+def _upstreams(args: argparse.Namespace, hide: Hide) -> list[Upstream]:
     from stanchion.adapters.mcp.upstream import UNNAMED, command, header, url
 
     words = args.words[1:]
@@ -157,13 +160,13 @@ def _upstreams(args: argparse.Namespace) -> list[Upstream]:
         raise BadInput("`--name` is for a server that is alone: with `--server` each has its name already")
     name = UNNAMED if args.name is None else args.name
     if words:
-        return [command(name, words)]
+        return [command(name, words, hide=hide)]
     if args.url is not None:
         return [url(name, args.url, dict(header(text, os.environ) for text in args.header))]
-    return [_named(text) for text in args.server]
+    return [_named(text, hide) for text in args.server]
 
 
-def _named(text: str) -> Upstream:
+def _named(text: str, hide: Hide) -> Upstream:
     from stanchion.adapters.mcp.upstream import command, url
 
     name, equals, what = text.partition("=")
@@ -172,7 +175,7 @@ def _named(text: str) -> Upstream:
     if what.startswith(("http://", "https://")):
         return url(name, what)
     try:
-        return command(name, shlex.split(what))
+        return command(name, shlex.split(what), hide=hide)
     except ValueError as error:
         raise BadInput(f"the command of `{name}` cannot be read: {error}".lower()) from None
 

@@ -68,7 +68,7 @@ def withheld(tool: dict[str, Any], why: str) -> dict[str, Any] | None:
         f"The words of this definition are withheld until an operator has read them: {why}. "
         "Use another tool, or tell the user that this one waits for an operator."
     )
-    schemas = {part: _bare(tool[part]) for part in ("inputSchema", "outputSchema") if part in tool}
+    schemas: dict[str, Any] = {part: _bare(tool[part]) for part in ("inputSchema", "outputSchema") if part in tool}
     return {"name": name, "description": said, **schemas}
 
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
+from stanchion.adapters.mcp.server_log import Hide, without_secrets
 from stanchion.kernel.regex import regex
 
 Streams = tuple[Any, Any]
@@ -57,8 +58,9 @@ class Upstream(msgspec.Struct, frozen=True):
             )
 
 
-def command(name: str, words: list[str], env: Mapping[str, str] | None = None) -> Upstream:
-    """A server that is started as a process, once for each client, and spoken to on its standard streams."""
+def command(name: str, words: list[str], env: Mapping[str, str] | None = None, *, hide: Hide = str) -> Upstream:
+    """A server that is started as a process, once for each client, and spoken to on its standard streams; `hide` takes
+    the secrets out of a line of its log."""
     if not words:
         raise BadUpstream(f"there is no command for `{name}`: give it behind `--`")
 
@@ -67,8 +69,9 @@ def command(name: str, words: list[str], env: Mapping[str, str] | None = None) -
         from mcp import StdioServerParameters, stdio_client
 
         described = StdioServerParameters(command=words[0], args=words[1:], env={**_inherited(), **(env or {})})
-        async with stdio_client(described) as streams:
-            yield streams
+        with without_secrets(hide) as log:
+            async with stdio_client(described, log) as streams:
+                yield streams
 
     return Upstream(name, connect, told_by="\0".join(words))
 
