@@ -312,7 +312,8 @@ def fork(_: Path) -> None:
 
 
 def worker(_: Path, way: str = "spawn") -> None:
-    made = multiprocessing.get_context(way).Process(target=os.getpid)
+    context: Any = multiprocessing.get_context(way)
+    made = context.Process(target=os.getpid)
     made.start()
     made.join()
 
@@ -351,7 +352,8 @@ def test_what_is_touched_is_named_whatever_its_kind(
 @pytest.mark.parametrize("way", ["fork", "spawn", "forkserver"])
 def test_a_worker_gets_no_work_where_the_shield_refuses(way: str, tmp_path: Path) -> None:
     shield, journal = watching("refuse")
-    made = multiprocessing.get_context(way).Process(target=write, args=(tmp_path / "file",))
+    context: Any = multiprocessing.get_context(way)
+    made = context.Process(target=write, args=(tmp_path / "file",))
     with shield.run(), pytest.raises(Ungoverned, match="in no call that was decided"):
         made.start()
     assert facts(journal)[0].data["stopped"]
