@@ -7,11 +7,12 @@ import json
 import re
 import sys
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import Any
 
 import pytest
 
-from stanchion import Shield
+from stanchion import Shield, adapters
 from stanchion.adapters import canaries
 from stanchion.adapters.canaries import Listed
 from stanchion.cli.main import main
@@ -95,6 +96,19 @@ def test_canaries_are_driven(capsys: pytest.CaptureFixture[str], monkeypatch: py
         ("adapter", "moved", "the tool has run")
     ]
     assert (found["canaries"]["holds"], found["canaries"]["moved"]) == (True, False)
+
+
+def test_canaries_need_no_trail(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STANCHION_AUDIT", str(tmp_path / "none"))
+    monkeypatch.setattr(canaries, "CANARIES", {"holds": Listed("httpx", "tests.coverage.test_canaries", "guarded")})
+    said = answered(capsys, 0, "--canaries")
+    assert "canaries caught: 1 of 1 (holds)" in said
+    shipped = {one.name for one in iter_modules(adapters.__path__)}
+    adapters_of = {name for name in shipped if name != "canaries" and not name.endswith("_canary")}
+    assert adapters_of == set(said.partition("without a canary: ")[2].strip().split(", "))
+    assert main(["coverage", "--canaries", "--run", "nobody"]) == 2
 
 
 @pytest.mark.usefixtures("trail")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import multiprocessing
 import os
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -12,9 +13,10 @@ from typing import Any
 import pytest
 
 from stanchion import Shield, Ungoverned
+from stanchion.cli.main import main
 from stanchion.hosting import EVERYTHING, Host, own_work
 from tests.adapters.http.servers import serving
-from tests.coverage.doing import connect, facts, in_thread, installed, listening, named, start, watching, write
+from tests.coverage.doing import BARE, connect, facts, in_thread, installed, listening, named, start, watching, write
 
 
 def test_an_unguarded_tool_is_named_with_its_place_and_without_its_arguments() -> None:
@@ -278,9 +280,55 @@ def spawn(_: Path) -> None:
     os.waitpid(os.posix_spawn("/bin/sh", ["sh", "-c", "true"], {}), 0)
 
 
+def folder(path: Path) -> None:
+    path.with_name("folder").mkdir()
+
+
+def link(path: Path) -> None:
+    path.with_name("link").symlink_to(path)
+
+
+def second_name(path: Path) -> None:
+    os.link(path, path.with_name("second"))
+
+
+def cut(path: Path) -> None:
+    os.truncate(path, 0)
+
+
+def permit(path: Path) -> None:
+    path.chmod(0o600)
+
+
+def date(path: Path) -> None:
+    os.utime(path)
+
+
+def fork(_: Path) -> None:
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    os.waitpid(child, 0)
+
+
+def worker(_: Path, way: str = "spawn") -> None:
+    context: Any = multiprocessing.get_context(way)
+    made = context.Process(target=os.getpid)
+    made.start()
+    made.join()
+
+
 @pytest.mark.parametrize(
     ("do", "kind", "target"),
     [
+        (folder, "file", "folder"),
+        (link, "file", "link"),
+        (second_name, "file", "file"),
+        (cut, "file", "file"),
+        (permit, "file", "file"),
+        (date, "file", "file"),
+        (fork, "process", "this process"),
+        (worker, "process", "this process"),
         (remove, "file", "file"),
         (rename, "file", "file"),
         (database, "database", "state.db"),
@@ -301,6 +349,32 @@ def test_what_is_touched_is_named_whatever_its_kind(
     assert fact.data["target"].endswith(target)
 
 
+@pytest.mark.parametrize("way", ["fork", "spawn", "forkserver"])
+def test_a_worker_gets_no_work_where_the_shield_refuses(way: str, tmp_path: Path) -> None:
+    shield, journal = watching("refuse")
+    context: Any = multiprocessing.get_context(way)
+    made = context.Process(target=write, args=(tmp_path / "file",))
+    with shield.run(), pytest.raises(Ungoverned, match="in no call that was decided"):
+        made.start()
+    assert facts(journal)[0].data["stopped"]
+    with shield.run() as run:
+        run.call(worker, tmp_path, way)
+        with own_work("a pool of ours"):
+            worker(tmp_path, way)
+    assert not (tmp_path / "file").exists()
+
+
+def test_a_run_that_only_escapes_is_found(tmp_path: Path) -> None:
+    trail = tmp_path / "trail"
+    with Shield.load(BARE, store="memory:", journal=trail, coverage="refuse") as shield:
+        with shield.run(id="run-1"), pytest.raises(Ungoverned):
+            folder(tmp_path / "file")
+        with shield.run(id="run-2"), own_work("a folder of ours"):
+            folder(tmp_path / "file")
+    assert main(["coverage", "--trail", str(trail), "--run", "run-1"]) == 3
+    assert main(["coverage", "--trail", str(trail), "--run", "run-2"]) == 0
+
+
 def test_reading_and_memory_touch_nothing(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text("there")
@@ -308,6 +382,7 @@ def test_reading_and_memory_touch_nothing(tmp_path: Path) -> None:
     with shield.run():
         assert path.read_text() == "there"
         sqlite3.connect(":memory:").close()
+        tmp_path.mkdir(exist_ok=True)
         with open(os.devnull, "w") as nowhere:
             nowhere.write("nothing")
 

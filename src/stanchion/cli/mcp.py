@@ -13,6 +13,7 @@ from stanchion.cli.terminal import say
 from stanchion.cli.trouble import BadInput
 
 if TYPE_CHECKING:
+    from stanchion.adapters.mcp.server_log import Hide
     from stanchion.adapters.mcp.upstream import Upstream
 
 USAGE: Final = """\
@@ -59,6 +60,9 @@ def add(commands: Any) -> None:
     parser.add_argument("words", nargs=argparse.REMAINDER, metavar="-- COMMAND", help="what starts the server")
     servers = parser.add_argument_group("the servers")
     servers.add_argument("--url", metavar="URL", action=Once, help="the address of a server, instead of a command")
+    servers.add_argument(
+        "--name", metavar="NAME", action=Once, help="whose the definitions are pinned as (default: by COMMAND or URL)"
+    )
     servers.add_argument(
         "--server", metavar="NAME=WHAT", action="append", default=[], help="one of several servers, by name"
     )
@@ -119,9 +123,11 @@ def _serve(args: argparse.Namespace) -> int:
     from stanchion.stores.protocol import StoreError
 
     try:
-        upstreams = _upstreams(args)
         place = None if args.listen is None else _place(args.listen)
+        shields: list[Any] = []
+        upstreams = _upstreams(args, lambda line: str(shields[0].policy.veil.words(line)))
         with args.load(args.policy, env=args.env) as shield:
+            shields.append(shield)
             proxy = Proxy(
                 shield,
                 upstreams,
@@ -139,8 +145,8 @@ def _serve(args: argparse.Namespace) -> int:
     return 0
 
 
-def _upstreams(args: argparse.Namespace) -> list[Upstream]:
-    from stanchion.adapters.mcp.upstream import command, header, url
+def _upstreams(args: argparse.Namespace, hide: Hide) -> list[Upstream]:
+    from stanchion.adapters.mcp.upstream import UNNAMED, command, header, url
 
     words = args.words[1:]
     ways = [bool(words), args.url is not None, bool(args.server)]
@@ -150,14 +156,17 @@ def _upstreams(args: argparse.Namespace) -> list[Upstream]:
         )
     if args.header and args.url is None:
         raise BadInput("`--header` is for a server at an address: give it with `--url`")
+    if args.name is not None and args.server:
+        raise BadInput("`--name` is for a server that is alone: with `--server` each has its name already")
+    name = UNNAMED if args.name is None else args.name
     if words:
-        return [command("server", words)]
+        return [command(name, words, hide=hide)]
     if args.url is not None:
-        return [url("server", args.url, dict(header(text, os.environ) for text in args.header))]
-    return [_named(text) for text in args.server]
+        return [url(name, args.url, dict(header(text, os.environ) for text in args.header))]
+    return [_named(text, hide) for text in args.server]
 
 
-def _named(text: str) -> Upstream:
+def _named(text: str, hide: Hide) -> Upstream:
     from stanchion.adapters.mcp.upstream import command, url
 
     name, equals, what = text.partition("=")
@@ -166,7 +175,7 @@ def _named(text: str) -> Upstream:
     if what.startswith(("http://", "https://")):
         return url(name, what)
     try:
-        return command(name, shlex.split(what))
+        return command(name, shlex.split(what), hide=hide)
     except ValueError as error:
         raise BadInput(f"the command of `{name}` cannot be read: {error}".lower()) from None
 

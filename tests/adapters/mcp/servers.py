@@ -36,6 +36,8 @@ class Tools:
         self.name = name
         self.tools: dict[str, Answer] = dict(tools)
         self.descriptions: dict[str, str] = {}
+        self.more: dict[str, dict[str, Any]] = {}
+        """What definitions of tools have besides, as it is sent."""
         self.instructions: str | None = None
         self.calls: list[tuple[str, dict[str, Any]]] = []
         self.connections = 0
@@ -67,7 +69,8 @@ class Tools:
 
     def _definition(self, name: str) -> types.Tool:
         described = self.descriptions.get(name, f"Does {name}.")
-        return types.Tool(name=name, description=described, input_schema={"type": "object"})
+        plain = {"name": name, "description": described, "inputSchema": {"type": "object"}}
+        return types.Tool.model_validate({**plain, **self.more.get(name, {})})
 
     def upstream(self, era: str = "both") -> Upstream:
         """This server as the proxy reaches it: of both eras, of the handshake (`old`) or the modern one (`new`)."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from typing import Any
 
 import anyio
 import mcp_types as types
 import pytest
 from mcp.shared.exceptions import MCPError
+from mcp_types import CONNECTION_CLOSED
 
 from stanchion import Action, Finding, Patch, Stage
 from stanchion.adapters.mcp.words import REFUSED
@@ -60,7 +62,7 @@ def test_a_call_goes_through_and_its_result_comes_back_whole(era: str) -> None:
         return types.CallToolResult(content=[picture, types.TextContent(text="hi")], structured_content={"n": 1})
 
     tools = Tools(draw=draw)
-    (result,) = play(shield_for({"name": "bare"}), tools, era, ("draw", {"size": 3}))
+    (result,) = play(shield_for({"name": "bare", "unread": "media"}), tools, era, ("draw", {"size": 3}))
     assert tools.calls == [("draw", {"size": 3})]
     assert [block.type for block in result.content] == ["image", "text"]
     assert (result.structured_content, result.is_error) == ({"n": 1}, False)
@@ -110,13 +112,17 @@ def test_what_a_server_reports_as_an_error_is_judged_as_one(era: str) -> None:
     assert Stage.ERROR in stages
 
 
-def test_an_error_of_the_protocol_keeps_its_code_and_loses_its_secrets(era: str) -> None:
+@pytest.mark.parametrize("code", [-32055, CONNECTION_CLOSED], ids=["its own", "as of a closed connection"])
+def test_an_error_of_the_protocol_keeps_its_code_and_loses_its_secrets(era: str, code: int) -> None:
     def raises(context: Any, args: dict[str, Any]) -> None:
-        raise MCPError(-32055, f"not with {KEY}")
+        raise MCPError(code, f"not with {KEY}")
 
-    (error,) = play(shield_for(RULES), Tools(query=raises), era, ("query", {}))
+    tools = Tools(query=raises)
+    error, again = play(shield_for(RULES), tools, era, ("query", {}), ("query", {}))
     assert isinstance(error, MCPError)
-    assert (error.code, error.message) == (-32055, "not with [redacted:github-pat]")
+    assert (error.code, error.message) == (code, "not with [redacted:github-pat]")
+    assert isinstance(again, MCPError)
+    assert tools.connections == 1, "the server lives"
 
 
 def test_a_guard_that_crashes_refuses(era: str) -> None:
@@ -178,3 +184,28 @@ def test_a_warning_is_told_to_whoever_reads_the_result(era: str) -> None:
 
 def test_the_code_of_refusals_is_the_documented_one() -> None:
     assert REFUSED == -32080
+
+
+@pytest.mark.parametrize(
+    ("kind", "mime"),
+    [("image", "image/png"), ("audio", "audio/wav"), ("image", "text/plain")],
+)
+def test_what_is_declared_an_image_is_none_that_guards_have_read(era: str, kind: str, mime: str) -> None:
+    block = {"type": kind, "data": b64encode(b"hello there").decode(), "mimeType": mime}
+
+    def draws(context: Any, args: dict[str, Any]) -> types.CallToolResult:
+        return types.CallToolResult.model_validate({"content": [block]})
+
+    (result,) = play(shield_for("mcp"), Tools(draw=draws), era, ("draw", {}))
+    assert block["data"] not in str(result)
+
+
+@pytest.mark.parametrize(("mime", "passes"), [("application/pdf", False), ("text/plain", True), (None, True)])
+def test_a_resource_is_taken_for_what_it_is_declared_to_be(era: str, mime: str | None, passes: bool) -> None:
+    resource = {"uri": "note:///a", "blob": b64encode(b"hello there").decode(), "mimeType": mime}
+
+    def gives(context: Any, args: dict[str, Any]) -> types.CallToolResult:
+        return types.CallToolResult.model_validate({"content": [{"type": "resource", "resource": resource}]})
+
+    (result,) = play(shield_for("mcp"), Tools(give=gives), era, ("give", {}))
+    assert (str(resource["blob"]) in str(result)) is passes

@@ -5,23 +5,25 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import anyio
 import pytest
-from mcp import Client, StdioServerParameters
+from mcp import Client, StdioServerParameters, stdio_client
 
 from stanchion.cli.main import main
 from tests.adapters.mcp.servers import ERAS, KEY, said
 
 SERVER = f"""
 import os
+import sys
 from mcp.server.mcpserver import MCPServer
 
 server = MCPServer("shop")
 
 @server.tool()
 def find(name: str) -> dict[str, str]:
+    print("looking with {KEY}", file=sys.stderr, flush=True)
     ours = str("STANCHION_STATE_DIR" in os.environ)
     return {{"name": name, "key": "{KEY}", "seen": os.environ.get("SHOP", ""), "ours": ours}}
 
@@ -35,13 +37,19 @@ def test_a_server_behind_the_command(era: str, tmp_path: Path) -> None:
     words = ["-m", "stanchion", "mcp", "--policy", "default", "--", sys.executable, str(tmp_path / "server.py")]
     env = {**os.environ, "SHOP": "open", "STANCHION_STATE_DIR": str(tmp_path / "state")}
 
-    async def played() -> Any:
-        async with Client(StdioServerParameters(command=sys.executable, args=words, env=env), mode=era) as client:
+    described = StdioServerParameters(command=sys.executable, args=words, env=env)
+
+    async def played(log: TextIO) -> Any:
+        async with Client(stdio_client(described, log), mode=era) as client:
             assert client.server_info is not None
             assert client.server_info.name == "shop"
             return await client.call_tool("find", {"name": "tea"})
 
-    result = anyio.run(played)
+    with (tmp_path / "log").open("w") as log:
+        result = anyio.run(played, log)
+    logged = (tmp_path / "log").read_text()
+    assert "looking with [redacted" in logged
+    assert KEY not in logged
     assert KEY not in said(result)
     assert result.structured_content == {
         "name": "tea",

@@ -365,3 +365,14 @@ def test_nothing_of_it_is_loaded_until_a_schema_is_there() -> None:
     for policy, loaded in (({"name": "x"}, "False"), ({**POLICY, "tools": {"t": {"schema": True}}}, "True")):
         done = subprocess.run([sys.executable, "-c", code % (policy,)], capture_output=True, text=True, check=True)
         assert done.stdout.strip() == loaded
+
+
+def test_servers_have_pins_of_their_own_and_each_is_accepted_alone() -> None:
+    one = shield_for({"name": "x", "guards": [{"use": "schema"}]})
+    wiki, mail = ({"name": "search", "description": f"In {where}.", "inputSchema": {}} for where in ("wiki", "mail"))
+    assert one.ingest([wiki], server="wiki").new == ("search",)
+    assert one.ingest([mail], server="mail").new == ("search",)
+    assert one.ingest([wiki], server="mail").changed == {"search": "its description changed"}
+    assert one.ingest([wiki], server="mail", repin=True).repinned == ("search",)
+    assert one.ingest([mail], server="mail").changed
+    assert one.ingest([wiki], server="wiki").unchanged == ("search",)

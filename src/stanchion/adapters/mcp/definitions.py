@@ -11,14 +11,21 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.policy.definitions import reads_definitions
+from stanchion.readings.definitions.reader import is_plain_name
 
 LOG: Final = logging.getLogger("stanchion.mcp")
 FRESH_S: Final = 3600.0
 """So long a list that was found in order is not looked at again."""
 MOST: Final = 1000
 """How many lists are remembered."""
-WORDS: Final = frozenset({"description", "title", "examples", "$comment", "default"})
-"""The parts of a schema that are there to be read."""
+SHAPE: Final = frozenset(
+    {
+        *("type", "properties", "required", "items", "prefixItems", "additionalProperties", "anyOf", "oneOf", "allOf"),
+        *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength"),
+        *("minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties"),
+    }
+)
+"""The parts of a schema that say what shape arguments have, without a word of the server's own but their names."""
 
 SUSPECT: Final = "they instruct whoever reads them, hide something or ask for secrets"
 
@@ -30,19 +37,20 @@ class Definitions:
         self._shield = shield
         self._seen: dict[bytes, float] = {}
 
-    async def taken_in(self, tools: list[dict[str, Any]]) -> dict[str, str]:
-        """Pin and read definitions; gives those that somebody should look at first, each with why."""
+    async def taken_in(self, tools: list[dict[str, Any]], server: str = "") -> dict[str, str]:
+        """Pin and read definitions, as those of a server where their names do not say whose they are; gives those that
+        somebody should look at first, each with why."""
         if not tools or not reads_definitions(self._shield.policy):
             return {}
-        digest = blake2b(msgspec.json.encode(tools), digest_size=32).digest()
+        digest = blake2b(msgspec.json.encode([server, tools]), digest_size=32).digest()
         now = monotonic()
         if self._seen.get(digest, 0.0) > now:
             return {}
-        told = await asyncio.to_thread(self._shield.ingest, {"tools": tools})
+        told = await asyncio.to_thread(self._shield.ingest, {"tools": tools}, server=server)
         doubts = {**told.suspect, **told.changed}
         if doubts:
             for name, words in doubts.items():
-                LOG.warning("the definition of `%s` is withheld: %s", name, words)
+                LOG.warning("the definition of `%s` is withheld: %s; `stanchion tools` shows it", name, words)
             # What was found is quoted for operators; a model must not read it.
             return {**dict.fromkeys(told.suspect, SUSPECT), **told.changed}
         if len(self._seen) >= MOST:
@@ -51,27 +59,31 @@ class Definitions:
         return {}
 
 
-def withheld(tool: dict[str, Any], why: str) -> dict[str, Any]:
-    """A definition without its words, until an operator has read them."""
+def withheld(tool: dict[str, Any], why: str) -> dict[str, Any] | None:
+    """A definition without its words, until an operator has read them; nothing where the name itself is among them."""
     name = tool.get("name")
-    kept = {key: value for key, value in tool.items() if key not in ("title", "annotations", "_meta", "icons")}
-    kept["description"] = (
-        f"The words of this definition are withheld: {why}. "
-        f"An operator reads them with `stanchion tools` and accepts them with `stanchion tools accept {name}`."
+    if not isinstance(name, str) or not is_plain_name(name):
+        return None
+    said = (
+        f"The words of this definition are withheld until an operator has read them: {why}. "
+        "Use another tool, or tell the user that this one waits for an operator."
     )
-    for part in ("inputSchema", "outputSchema"):
-        if part in kept:
-            kept[part] = _bare(kept[part])
-    return kept
+    schemas: dict[str, Any] = {part: _bare(tool[part]) for part in ("inputSchema", "outputSchema") if part in tool}
+    return {"name": name, "description": said, **schemas}
 
 
 def _bare(schema: Any) -> Any:
-    if isinstance(schema, dict):
-        return {
-            key: {name: _bare(each) for name, each in value.items()}
-            if key == "properties" and isinstance(value, dict)
-            else _bare(value)
-            for key, value in schema.items()
-            if key not in WORDS
-        }
-    return [_bare(each) for each in schema] if isinstance(schema, list) else schema
+    """The shape that a schema asks for."""
+    if isinstance(schema, list):
+        return [_bare(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {key: _shape(key, value) for key, value in schema.items() if key in SHAPE}
+
+
+def _shape(key: str, value: Any) -> Any:
+    if key == "properties" and isinstance(value, dict):
+        return {name: _bare(each) for name, each in value.items() if is_plain_name(name)}
+    if key == "required" and isinstance(value, list):
+        return [name for name in value if isinstance(name, str) and is_plain_name(name)]
+    return _bare(value)

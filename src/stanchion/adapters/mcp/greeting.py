@@ -60,7 +60,7 @@ async def greet(dispatcher: Any, caller: Caller, modern: bool) -> Greeted:
         try:
             return await _discover(dispatcher, caller, caller.version if caller.is_modern else LATEST_MODERN_VERSION)
         except MCPError as error:
-            if error.code == CONNECTION_CLOSED or not caller.is_modern:
+            if is_over(dispatcher, error) or not caller.is_modern:
                 raise
         return await _shake_hands(dispatcher, caller)
     try:
@@ -69,6 +69,12 @@ async def greet(dispatcher: Any, caller: Caller, modern: bool) -> Greeted:
         if error.code in NOT_THIS_ERA:
             raise OtherEra from None
         raise
+
+
+def is_over(dispatcher: Any, error: MCPError) -> bool:
+    """Whether an error says that the connection has ended. Its code is one that servers use for errors of their own, so
+    the dispatcher is asked as well, which has no public word for it."""
+    return error.code == CONNECTION_CLOSED and bool(getattr(dispatcher, "_closed", True))
 
 
 async def _shake_hands(dispatcher: Any, caller: Caller) -> Greeted:

@@ -15,7 +15,7 @@ from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 from mcp_types import CONNECTION_CLOSED, INTERNAL_ERROR, INVALID_REQUEST, REQUEST_TIMEOUT
 
 from stanchion.adapters.mcp.caller import Caller
-from stanchion.adapters.mcp.greeting import Greeted, OtherEra, greet
+from stanchion.adapters.mcp.greeting import Greeted, OtherEra, greet, is_over
 from stanchion.adapters.mcp.stamping import Stamp
 from stanchion.adapters.mcp.upstream import Upstream
 
@@ -136,7 +136,7 @@ class Link:
         try:
             return await dispatcher.send_raw_request(method, sent, options)
         except MCPError as error:
-            if error.code == CONNECTION_CLOSED:
+            if is_over(dispatcher, error):
                 raise Unreachable(self.name, "it ended while it was at work") from None
             if error.code == REQUEST_TIMEOUT:
                 raise MCPError(
@@ -218,7 +218,7 @@ class Link:
                 with send, receive:
                     await own.start(run)
                     with anyio.fail_after(OPEN_S):
-                        self.greeted = await greet(dispatcher, self.caller, modern)
+                        self.greeted = await self._greet(dispatcher, modern)
                     self.stamp = Stamp(self.caller, self.greeted, self.upstream.own_headers)
                     self._dispatcher, is_open, self.is_listed = dispatcher, True, False
                     own.start_soon(pass_on)
@@ -232,6 +232,14 @@ class Link:
             LOG.warning("the connection to the server `%s` ended: %s", self.name, why(error))
         finally:
             self._lost(dispatcher)
+
+    async def _greet(self, dispatcher: JSONRPCDispatcher[Any], modern: bool) -> Greeted:
+        try:
+            return await greet(dispatcher, self.caller, modern)
+        except MCPError as error:
+            if error.code == CONNECTION_CLOSED and not is_over(dispatcher, error):
+                raise MCPError(INTERNAL_ERROR, error.message) from None  # it lives, and says no
+            raise
 
     def _lost(self, dispatcher: JSONRPCDispatcher[Any] | None) -> None:
         """A connection is over; another may have taken its place already."""

@@ -74,10 +74,10 @@ async def _shown(relay: Relay, link: Link, method: str, items: list[dict[str, An
     if method == "tools/list":
         link.stamp.learn(items)
         named = [{**each, "name": relay.names.shown(link.name, str(each.get("name")))} for each in items]
-        doubts = await relay.setup.definitions.taken_in(named)
+        doubts = await relay.setup.definitions.taken_in(named, link.upstream.pinned_as if relay.names.is_alone else "")
         shown = [withheld(each, doubts[each["name"]]) if each["name"] in doubts else each for each in named]
         link.schemas.update({each["name"]: each.get("inputSchema") for each in named})
-        return shown
+        return relay.without_secrets([each for each in shown if each is not None])
     if not items:
         return items
     read: list[dict[str, Any]] = await relay.judged.read(method, items)

@@ -125,7 +125,7 @@ class Proxy:
 
     async def _introduced(self, relay: Relay) -> dict[str, Any]:
         instructions = await relay.instructions()
-        told: dict[str, Any] = {"capabilities": relay.capabilities(), "serverInfo": _info(relay)}
+        told: dict[str, Any] = {"capabilities": relay.capabilities(), "serverInfo": relay.without_secrets(_info(relay))}
         return {**told, "instructions": instructions} if instructions else told
 
     async def _discover(self, context: Any, params: Any) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import anyio
 import anyio.abc
@@ -28,6 +28,9 @@ ASKABLE: Final = frozenset({"sampling/createMessage", "elicitation/create", "roo
 """What a server may ask of its client."""
 PARTS: Final = ("tools", "resources", "prompts", "logging", "completions")
 """The capabilities of servers that the proxy passes on."""
+
+
+T = TypeVar("T")
 
 
 class Setup(msgspec.Struct, frozen=True):
@@ -109,13 +112,18 @@ class Relay:
             words = link.greeted.instructions
             if not words:
                 continue
-            name = f"{link.name}/instructions"
+            name = f"{link.upstream.pinned_as}:instructions"  # a tool of a server has a slash behind its name
             doubts = await self.setup.definitions.taken_in(
                 [{"name": name, "description": words, "inputSchema": {"type": "object"}}]
             )
             if not doubts:
                 told.append(words if self.names.is_alone else f"{link.name}: {words}")
-        return "\n\n".join(told)
+        return self.without_secrets("\n\n".join(told))
+
+    def without_secrets(self, value: T) -> T:
+        """What a server says of itself, with the secrets hidden that the policy knows, in names as well."""
+        shown: T = self.setup.shield.policy.veil.data(value)
+        return shown
 
     def by_name(self, name: Any) -> tuple[Link, str]:
         """Whose tool or prompt this is, and its name there; raises `MCPError`."""

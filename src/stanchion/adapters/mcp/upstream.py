@@ -6,10 +6,12 @@ import os
 import re
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from hashlib import blake2b
 from typing import Any, Final
 
 import msgspec
 
+from stanchion.adapters.mcp.server_log import Hide, without_secrets
 from stanchion.kernel.regex import regex
 
 Streams = tuple[Any, Any]
@@ -23,6 +25,8 @@ CONNECT_S: Final = 30.0
 READ_S: Final = 300.0
 """How long a server may be silent on a stream that it holds open."""
 
+UNNAMED: Final = "server"
+"""What a server is called that nobody has named."""
 _NAME: Final = regex(r"[A-Za-z][A-Za-z0-9-]{0,31}")
 
 
@@ -37,6 +41,15 @@ class Upstream(msgspec.Struct, frozen=True):
     connect: Connect
     own_headers: frozenset[str] = frozenset()
     """The headers that were set for it: a client's of the same names do not go on to it."""
+    told_by: str = ""
+    """What tells it from other servers where nobody has named it: its command or its address."""
+
+    @property
+    def pinned_as(self) -> str:
+        """Whose the definitions of its tools are pinned as."""
+        if self.name != UNNAMED or not self.told_by:
+            return self.name
+        return f"{self.name}-{blake2b(self.told_by.encode(), digest_size=4).hexdigest()}"
 
     def __post_init__(self) -> None:
         if _NAME.fullmatch(self.name) is None:
@@ -45,8 +58,9 @@ class Upstream(msgspec.Struct, frozen=True):
             )
 
 
-def command(name: str, words: list[str], env: Mapping[str, str] | None = None) -> Upstream:
-    """A server that is started as a process, once for each client, and spoken to on its standard streams."""
+def command(name: str, words: list[str], env: Mapping[str, str] | None = None, *, hide: Hide = str) -> Upstream:
+    """A server that is started as a process, once for each client, and spoken to on its standard streams; `hide` takes
+    the secrets out of a line of its log."""
     if not words:
         raise BadUpstream(f"there is no command for `{name}`: give it behind `--`")
 
@@ -55,10 +69,11 @@ def command(name: str, words: list[str], env: Mapping[str, str] | None = None) -
         from mcp import StdioServerParameters, stdio_client
 
         described = StdioServerParameters(command=words[0], args=words[1:], env={**_inherited(), **(env or {})})
-        async with stdio_client(described) as streams:
-            yield streams
+        with without_secrets(hide) as log:
+            async with stdio_client(described, log) as streams:
+                yield streams
 
-    return Upstream(name, connect)
+    return Upstream(name, connect, told_by="\0".join(words))
 
 
 def url(name: str, address: str, headers: Mapping[str, str] | None = None) -> Upstream:
@@ -79,7 +94,7 @@ def url(name: str, address: str, headers: Mapping[str, str] | None = None) -> Up
         ):
             yield streams
 
-    return Upstream(name, connect, frozenset(own))
+    return Upstream(name, connect, frozenset(own), address)
 
 
 def _inherited() -> dict[str, str]:

@@ -17,28 +17,35 @@ EVERYBODY: Final = "*"
 """The tenant of definitions that hold for all."""
 PARTS: Final = ("description", "schema", "result schema")
 """What of a definition is pinned."""
+ASIDE: Final = "metadata"
+"""What is read and not pinned: a server may change it, and what a person has accepted holds for it as it was."""
 REMEMBERED: Final = 4_096
 POLICY: Final = "policy"
 """Where a definition comes from that a policy has written."""
 
 
 class Definition(msgspec.Struct, frozen=True, kw_only=True):
-    """A tool as it is defined. `about` is all that is said of it for a model or a host to read."""
+    """A tool as it is defined. `about` is all that is said of it for a model or a host to read, `aside` what is
+    told to a host alone."""
 
     name: str
     schema: Any = None
     result_schema: Any = None
     about: Any = ""
+    aside: Any = None
     source: str = POLICY
 
     def parts(self) -> dict[str, str]:
-        """The digest of each part that can be pinned."""
-        said = (self.about, self.schema, self.result_schema)
-        return {part: sha256(canonical(one)).hexdigest()[:32] for part, one in zip(PARTS, said, strict=True)}
+        """The digest of each part, of those that can be pinned first."""
+        said = dict(zip(PARTS, (self.about, self.schema, self.result_schema), strict=True))
+        if self.aside is not None:
+            said[ASIDE] = self.aside
+        return {part: sha256(canonical(one)).hexdigest()[:32] for part, one in said.items()}
 
     def digest(self) -> str:
         """The digest of the whole definition: what a policy pins."""
-        return sha256(canonical([self.name, *self.parts().values()])).hexdigest()
+        parts = self.parts()
+        return sha256(canonical([self.name, *[parts[part] for part in PARTS]])).hexdigest()
 
 
 class Known:

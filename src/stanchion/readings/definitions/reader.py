@@ -6,16 +6,19 @@ from collections.abc import Collection, Iterator
 from typing import Any, Final
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.definitions.demands import Protects, demand_by_name, demand_in
+from stanchion.readings.definitions.demands import Protects, demand_by_name, demand_in, words_of
 from stanchion.readings.definitions.hidden import bare, hidden_in
 from stanchion.readings.definitions.orders import orders_in
 from stanchion.readings.definitions.others import against, looks_like
 from stanchion.readings.definitions.remark import LONGEST, STRONG, Remark
 from stanchion.readings.definitions.texts import Text, TooLong, sentences, texts_of
 from stanchion.readings.hostile.normal import normal
+from stanchion.readings.hostile.signs import signs
 
 MOST: Final = 24
 """How many remarks are made on one definition."""
+FEW_WORDS: Final = 3
+"""How many words the name of a thing has at most, as a rule."""
 ROLES: Final = r"(?:system|assistant|developer|admin(?:istrator)?|operator|root)"
 TURNS: Final = regex(
     rf"</?{ROLES}(?:[_ -]?(?:prompt|message|instructions?|reminder|note|override))?>|\[/?{ROLES}(?: \w+)?\]"
@@ -38,11 +41,18 @@ CLAIMED: Final = regex(
 
 
 def remarks_on(
-    name: str, about: Any, schema: Any, result_schema: Any, others: Collection[str], protects: Protects
+    name: str,
+    about: Any,
+    schema: Any,
+    result_schema: Any,
+    others: Collection[str],
+    protects: Protects,
+    aside: Any = None,
 ) -> tuple[Remark, ...]:
-    """What is to be said of a definition. `others` are the tools beside it, `protects` knows the paths of secrets."""
+    """What is to be said of a definition. `others` are the tools beside it, `protects` knows the paths of secrets,
+    `aside` is what it tells a host."""
     try:
-        texts = texts_of(name, about, schema, result_schema)
+        texts = texts_of(name, about, schema, result_schema, aside)
     except TooLong:
         return (Remark("unread", "definition", "", STRONG),)
     found: list[Remark] = list(_named(name, others))
@@ -59,18 +69,41 @@ def _named(name: str, others: Collection[str]) -> Iterator[Remark]:
         yield Remark(
             "imitates", "name", f"`{name}` looks like `{twin}`" if twin else f"`{name}` mixes alphabets", weight
         )
+    yield from _spelt(name, "name")
+
+
+def is_plain_name(name: str) -> bool:
+    """Whether a name is only a name: it gives no orders and hides nothing."""
+    return sum(remark.weight for remark in _spelt(name, "name")) < STRONG
+
+
+def _spelt(name: str, place: str) -> Iterator[Remark]:
+    """What a name says to whoever reads it as a sentence, and what it hides."""
     for weight, words in hidden_in(name):
-        yield Remark("hidden", "name", words, weight)
+        yield Remark("hidden", place, words, weight)
+    said = {" ".join(words_of(name)), *[normal(bare(words)) for words, _ in sentences(name)]}
+    weight = max([weight for words in said for weight in _ordered(words)], default=0)
+    if weight:
+        yield Remark("instructs", place, name[:LONGEST], weight)
+
+
+def _ordered(words: str) -> Iterator[int]:
+    """The weights of the orders in a name. A short one is the name of a thing, as `override_rules`, unless it has the
+    very words of an attack."""
+    if len(words.split()) > FEW_WORDS:
+        return orders_in(words, False)
+    return (STRONG for sign in signs(words) if sign.weight >= STRONG)
 
 
 def _said(text: Text, name: str, others: Collection[str], protects: Protects) -> Iterator[Remark]:
-    for weight, words in hidden_in(text.text):
-        yield Remark("hidden", text.place, words, weight)
-    if text.is_name:
-        weight = demand_by_name(text.text, protects)
+    if text.is_name or text.is_key:
+        yield from _spelt(text.text, text.place)
+        weight = demand_by_name(text.text, protects) if text.is_name else 0
         if weight:
             yield Remark("demands", text.place, text.text[:LONGEST], weight)
         return
+    for weight, words in hidden_in(text.text):
+        yield Remark("hidden", text.place, words, weight)
     for words, is_first in sentences(text.text):
         seen = normal(bare(words))
         asked = (

@@ -18,14 +18,15 @@ LONGEST_SENTENCE: Final = 2_000
 
 
 class Text(NamedTuple):
-    """One text: where it stands, the argument that it is about, whether it is the name of that argument, and whether
-    the argument is open to any text."""
+    """One text: where it stands, the argument that it is about, whether it is the name of that argument or of
+    something else, and whether the argument is open to any text."""
 
     place: str
     text: str
     argument: str = ""
     is_name: bool = False
     is_open: bool = True
+    is_key: bool = False
 
 
 class Sentence(NamedTuple):
@@ -39,11 +40,17 @@ class TooLong(Exception):
     """A definition has more text than is read."""
 
 
-def texts_of(name: str, about: Any, schema: Any, result_schema: Any) -> list[Text]:
-    """The texts of a definition, its name first. Raises `TooLong`."""
+def texts_of(name: str, about: Any, schema: Any, result_schema: Any, aside: Any = None) -> list[Text]:
+    """The texts of a definition, its name first; `aside` is what it tells a host. Raises `TooLong`."""
     found = [Text("name", name)]
     size = 0
-    for one in (*_walked(about, "description", ()), *_walked(schema, "schema", ()), *_results(result_schema)):
+    told = (
+        *_walked(about, "description", ()),
+        *_walked(schema, "schema", ()),
+        *_results(result_schema),
+        *_walked(aside, "metadata", ()),
+    )
+    for one in told:
         size += len(one.text)
         if size > MOST_CHARS:
             raise TooLong
@@ -64,7 +71,7 @@ def sentences(text: str) -> Iterator[Sentence]:
 
 def _results(schema: Any) -> Iterator[Text]:
     for one in _walked(schema, "result schema", ()):
-        yield Text(f"{one.place} (result)", one.text)
+        yield one._replace(place=f"{one.place} (result)", argument="", is_key=one.is_key or one.is_name, is_name=False)
 
 
 def _walked(value: Any, key: str, arguments: tuple[str, ...], depth: int = 0) -> Iterator[Text]:
@@ -89,4 +96,5 @@ def _member(inner: str, own: Any, key: str, arguments: tuple[str, ...], depth: i
         for text in _walked(own, "schema", (*arguments, inner), depth + 1):
             yield text._replace(is_open=False) if closed else text
     elif inner != "$schema":
+        yield Text(f"keyword of `{arguments[-1]}`" if arguments else "keyword", inner, is_key=True)
         yield from _walked(own, inner, arguments, depth + 1)

@@ -24,7 +24,7 @@ from stanchion.kernel.names import is_glob
 from stanchion.locks import Reentrant
 from stanchion.policy.definitions import Hook, reads_definitions, with_tools
 from stanchion.readings.definitions.remark import kinds_of
-from stanchion.runtime.calling.pins import Pins, pins_key, pins_of
+from stanchion.runtime.calling.pins import Pins, Whose, pin_name, pins_key, pins_of
 from stanchion.runtime.calling.tool import Tool
 from stanchion.runtime.calling.validation_cache import ValidationCache, ValidationStats
 from stanchion.runtime.driving.flow import Flow
@@ -90,14 +90,23 @@ class Ingesting:
                 self._learnt.clear()
             return with_tools(policy, dict(self._given), dict(self._hooks), self._ask, self._cache)
 
-    def ingest(self, tools: Any, *, tenant: str = EVERYBODY, repin: bool = False, by: By = "an operator") -> Ingested:
+    def ingest(
+        self,
+        tools: Any,
+        *,
+        tenant: str = EVERYBODY,
+        repin: bool = False,
+        by: By = "an operator",
+        server: str = "",
+    ) -> Ingested:
         """Take in definitions of tools: an MCP `tools/list` result, OpenAI or Anthropic definitions, functions.
 
         The first time a tool is seen its definition is pinned, for every process on the store. One that is not as it
         was pinned is used, and its calls escalate, until it is pinned anew with `repin`, which is an
         operator's (`AnswerRefused` where `by` is none). So are those that instruct the agent, hide something or ask for
-        secrets, where the policy says so. Raises `ValueError` where something is no definition, or no
-        guard of the policy reads definitions.
+        secrets, where the policy says so. With `server` they are pinned as that server's: another may have tools of
+        the same names. Raises `ValueError` where something is no definition, or no guard of the policy reads
+        definitions.
         """
         if not reads_definitions(self._shield.policy):
             raise ValueError("nothing would act on definitions: add a guard with `use: schema` to the policy")
@@ -108,8 +117,8 @@ class Ingesting:
             if len({*self._given, *[(tenant, each.name) for each in found]}) > MOST:
                 raise ValueError(f"a shield keeps at most {MOST:,} definitions: ingest only those that are used")
             served = [each for each in found if each.source != "python"]
-            pinned, kept = self._pinned(served, tenant, by if repin else None)
-            remarks = {name: kept.suspects[name].remarks for name in pinned.suspect}
+            pinned, kept = self._pinned(served, Whose(tenant, server), by if repin else None)
+            remarks = {name: kept.suspects[pin_name(server, name)].remarks for name in pinned.suspect}
             known = {
                 each.name: Known(each, pinned.changed.get(each.name, ""), kinds_of(remarks.get(each.name, ())))
                 for each in found
@@ -209,7 +218,7 @@ class Ingesting:
         given = [name for owner, name in self._given if owner in (tenant, EVERYBODY)]
         return [*given, *[name for name in self._shield.policy.file.tools if not is_glob(name)]]
 
-    def _pinned(self, found: list[Definition], tenant: str, by: By | None) -> tuple[Ingested, Pins]:
+    def _pinned(self, found: list[Definition], whose: Whose, by: By | None) -> tuple[Ingested, Pins]:
         """Pin what is new, and say what is not as it was pinned, or suspect; an operator's yes pins it anew."""
         from stanchion.runtime.calling.suspects import suspects_in
 
@@ -218,21 +227,22 @@ class Ingesting:
             with contextlib.suppress(SchemaFault):
                 parts[each.name] = each.parts()
         outcome, after = Ingested(), Pins()
-        others = self._others(tenant)
+        others = self._others(whose.tenant)
+        pins = {name: pin_name(whose.server, name) for name in parts}
 
         def pinned(value: Any, now: int) -> Any:
             nonlocal outcome, after
             kept = pins_of(value)
-            changed = {name: differing(own, kept.tools[name]) for name, own in parts.items() if name in kept.tools}
-            changed = {name: words for name, words in changed.items() if words}
-            new = tuple([name for name in parts if name not in kept.tools])
+            old = {name: kept.tools[pin] for name, pin in pins.items() if pin in kept.tools}
+            changed = {name: words for name, own in old.items() if (words := differing(parts[name], own))}
+            new = tuple([name for name in parts if name not in old])
             unchanged = tuple([name for name in parts if name not in new and name not in changed])
             after = msgspec.structs.replace(
-                suspects_in(found, parts, kept, others),
-                tools={**kept.tools, **{name: parts[name] for name in new}},
-                seen={**kept.seen, **{name: parts[name] for name in changed}},
+                suspects_in(found, parts, kept, others, pins),
+                tools={**kept.tools, **{pins[name]: parts[name] for name in new}},
+                seen={**kept.seen, **{pins[name]: parts[name] for name in changed}},
             )
-            suspect = {name: str(after.suspects[name].remarks[0]) for name in parts if name in after.suspects}
+            suspect = {name: str(after.suspects[pin].remarks[0]) for name, pin in pins.items() if pin in after.suspects}
             outcome = Ingested(new, unchanged, changed, suspect=suspect)
             if after == kept and now - kept.written < FRESH_MS:
                 return LEFT
@@ -240,26 +250,27 @@ class Ingesting:
 
         if not parts:
             return outcome, after
-        drive(self._write(tenant, pinned), self._shield)
+        drive(self._write(whose.tenant, pinned), self._shield)
         if by is None:
-            self._tell(outcome, tenant)
+            self._tell(outcome, whose)
             return outcome, after
         accepted = tuple(dict.fromkeys([*outcome.changed, *outcome.suspect]))
         for name in accepted:
             said = {"parts": parts[name]}
-            self._shield.act(Request(purpose=Purpose.TOOL, tenant=tenant, subject=name, said=said), by)
+            self._shield.act(Request(purpose=Purpose.TOOL, tenant=whose.tenant, subject=pins[name], said=said), by)
         return msgspec.structs.replace(outcome, changed={}, suspect={}, repinned=accepted), after
 
     def _write(self, tenant: str, new: Callable[[Any, int], Any]) -> Flow[None]:
         yield from change(self._shield.records, f"pins-{os.urandom(8).hex()}", tenant, pins_key(tenant), new)
 
-    def _tell(self, outcome: Ingested, tenant: str) -> None:
+    def _tell(self, outcome: Ingested, whose: Whose) -> None:
         """Write down what was found to be changed or suspect."""
         told = [("definition.changed", name, why) for name, why in outcome.changed.items()]
         told += [("definition.suspect", name, why) for name, why in outcome.suspect.items()]
         for what, name, why in told:
             with contextlib.suppress(AuditLost):
-                tell(self._shield, Fact(self._shield.clock(), what, f"tool:{name}", tenant, why=why))
+                about = f"tool:{pin_name(whose.server, name)}"
+                tell(self._shield, Fact(self._shield.clock(), what, about, whose.tenant, why=why))
 
 
 def _awaitable(value: Any) -> bool:

@@ -47,6 +47,18 @@ class Pins(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.seen.get(name) if suspect is None else suspect.parts
 
 
+class Whose(msgspec.Struct, frozen=True):
+    """Whose definitions these are: the tenant's that uses them, and the server's that has them."""
+
+    tenant: str
+    server: str = ""
+
+
+def pin_name(server: str, tool: str) -> str:
+    """What a tool is pinned as: two servers may have tools of the same name."""
+    return f"{server}/{tool}" if server else tool
+
+
 def pins_key(tenant: str) -> str:
     """Where a tenant's pins are kept."""
     return key(tenant, "pins")

@@ -21,22 +21,31 @@ MOST: Final = 200
 """Of how many definitions the sentences are kept; of the others only what kind they are."""
 
 
-def suspects_in(found: Iterable[Definition], parts: Mapping[str, Parts], kept: Pins, others: Collection[str]) -> Pins:
-    """The pins, with those of these definitions as suspects that are, and that nobody has accepted as they are."""
-    suspects = {name: own for name, own in kept.suspects.items() if name not in parts}
-    names = {*others, *kept.tools, *parts}
+def suspects_in(
+    found: Iterable[Definition],
+    parts: Mapping[str, Parts],
+    kept: Pins,
+    others: Collection[str],
+    pins: Mapping[str, str],
+) -> Pins:
+    """The pins, with those of these definitions as suspects that are, and that nobody has accepted as they are. `pins`
+    says what each is pinned as."""
+    ours = set(pins.values())
+    suspects = {pin: own for pin, own in kept.suspects.items() if pin not in ours}
+    names = {*others, *parts, *[pin.rpartition("/")[2] for pin in kept.tools if pin not in ours]}
     for each in found:
         own = parts.get(each.name)
-        remarks = () if own is None or kept.accepted.get(each.name) == own else _strong(each, names)
+        remarks = () if own is None or kept.accepted.get(pins[each.name]) == own else _strong(each, names)
         if own is not None and remarks:
             short = remarks if len(suspects) < MOST else tuple([_wordless(one) for one in remarks])
-            suspects[each.name] = Suspect(own, short)
+            suspects[pins[each.name]] = Suspect(own, short)
     return msgspec.structs.replace(kept, suspects=suspects)
 
 
 def _strong(definition: Definition, names: Collection[str]) -> tuple[Remark, ...]:
     said = (definition.name, definition.about, definition.schema, definition.result_schema)
-    return strongest(remarks_on(*said, frozenset(names) - {definition.name}, _protects))[:KEPT]
+    others = frozenset(names) - {definition.name}
+    return strongest(remarks_on(*said, others, _protects, definition.aside))[:KEPT]
 
 
 def _wordless(remark: Remark) -> Remark:

@@ -96,6 +96,7 @@ def _read(source: str, data: Mapping[str, Any], key: str, number: int) -> Defini
         schema=NO_ARGUMENTS if schema is None else schema,
         result_schema=data.get("outputSchema") if source == "mcp" else None,
         about={word: value for word, value in data.items() if word not in own},
+        aside=data.get("_meta"),
         source=source,
     )
 

@@ -79,9 +79,10 @@ def _heard(event: str, args: tuple[Any, ...]) -> None:
         return
     _busy.here = True
     try:
-        touch = touch_of(event, args)
+        frame = sys._getframe(1)
+        touch = touch_of(event, args, frame.f_code.co_filename)
         if touch is not None:
-            _judge(touch, sys._getframe(1))
+            _judge(touch, frame)
     except Ungoverned:
         raise
     except Exception as error:  # noqa: BLE001 - whoever opens a file must not meet an error of ours

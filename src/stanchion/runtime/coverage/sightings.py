@@ -118,7 +118,8 @@ class Sightings:
         done nothing."""
         self._mine()
         self.write()
-        if self._is_left or (self._desk.told is None and not self._times):
+        seen = self._times or self.vouched or self.unsure
+        if self._is_left or (self._desk.told is None and not seen):
             return
         self._is_left = True
         counts = {

@@ -16,6 +16,11 @@ LONGEST: Final = 300
 """How much of a target is kept."""
 
 
+WORKER, WORKS = "a copy of this process", "multiprocessing.Process"
+HERE: Final = -1
+"""The folder of a path that is of no other folder."""
+
+
 class Touch(NamedTuple):
     """Something that is about to be done: of which kind, by which audit event, and to what."""
 
@@ -54,6 +59,16 @@ def _opened(args: Any) -> str:
     return "" if name == os.devnull else name
 
 
+def _folder(args: Any) -> str:
+    """The folder that is made. Many make sure of one that is there already, and change nothing."""
+    path, folder = args[0], args[2]
+    return "" if folder == HERE and os.path.isdir(path) else _text(path)
+
+
+def _copy(args: Any) -> str:
+    return WORKER
+
+
 def _address(args: Any) -> str:
     where = args[1]
     if isinstance(where, str | bytes):
@@ -81,6 +96,8 @@ EVENTS: Final[dict[str, tuple[str, Callable[[Any], str]]]] = {
     "os.posix_spawn": (PROCESS, _path),
     "os.spawn": (PROCESS, lambda args: _text(args[1])),
     "os.exec": (PROCESS, _path),
+    "os.fork": (PROCESS, _copy),
+    "os.forkpty": (PROCESS, _copy),
     "os.system": (PROCESS, _command),
     "os.startfile": (PROCESS, _path),
     "pty.spawn": (PROCESS, lambda args: _text(next(iter(args[0]), ""))),
@@ -88,6 +105,7 @@ EVENTS: Final[dict[str, tuple[str, Callable[[Any], str]]]] = {
     "socket.sendto": (NETWORK, _address),
     "socket.sendmsg": (NETWORK, _address),
     "open": (FILE, _opened),
+    "os.mkdir": (FILE, _folder),
     "os.remove": (FILE, _path),
     "os.rename": (FILE, _path),
     "os.rmdir": (FILE, _path),
@@ -96,17 +114,30 @@ EVENTS: Final[dict[str, tuple[str, Callable[[Any], str]]]] = {
     "os.symlink": (FILE, lambda args: _text(args[1])),
     "os.chmod": (FILE, _path),
     "os.chown": (FILE, _path),
+    "os.chflags": (FILE, _path),
+    "os.utime": (FILE, _path),
+    "os.setxattr": (FILE, _path),
+    "os.removexattr": (FILE, _path),
     "sqlite3.connect": (DATABASE, _database),
 }
 """The audit events that change something outside the process, and how each names what it changes; an empty name means
 that it changes nothing. Opening a file to read it and looking a host up are not among them."""
 
 
-def touch_of(event: str, args: Any) -> Touch | None:
-    """What an audit event does to the world; `None` where that is nothing."""
+def touch_of(event: str, args: Any, file: str = "") -> Touch | None:
+    """What an audit event that code of a file has raised does to the world; `None` where that is nothing."""
     known = EVENTS.get(event)
     if known is None:
         return None
+    if event == "open" and isinstance(args[0], int) and _hands_work_over(file):
+        return Touch(PROCESS, WORKS, WORKER)
     kind, named = known
     target = named(args)
     return Touch(kind, event, target) if target else None
+
+
+def _hands_work_over(file: str) -> bool:
+    """Whether this is the code by which `multiprocessing` hands a process its work through a pipe. Python tells nobody
+    that the process is started, and without its work it ends."""
+    folder, name = os.path.split(file)
+    return name.startswith("popen_") and os.path.basename(folder) == "multiprocessing"

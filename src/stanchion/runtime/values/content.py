@@ -13,7 +13,7 @@ from stanchion.runtime.values.containers import MAX_VALUES
 from stanchion.runtime.values.form import Form, Leaf, Seen, Unreadable
 from stanchion.runtime.values.form_of import ENUM, form_of
 from stanchion.runtime.values.scalars import LARGE
-from stanchion.runtime.values.texts import MAX_CHARS, encodable, in_letters, spelled_out
+from stanchion.runtime.values.texts import MAX_CHARS, declared, encodable, in_letters, spelled_out
 
 MAX_DEPTH: Final = 100
 """How deep a value may be nested: what guards cannot be shown as a whole is refused as a whole."""
@@ -140,6 +140,8 @@ class _Reader(msgspec.Struct, eq=False):
             for name in items:
                 if type(name) is not str:
                     return None
+            if "data" in items or "blob" in items:
+                self._declared(items)
         self._values -= len(items)
         if self._values < 0:
             raise Unreadable(TOO_MANY)
@@ -163,6 +165,13 @@ class _Reader(msgspec.Struct, eq=False):
         if handed is not items:
             return contents, handed
         return contents, (items.copy() if contents is items else items) if self.copies else value
+
+    def _declared(self, parts: dict[str, Any]) -> None:
+        name, what = declared(parts)
+        if what:
+            self._path.append(name)
+            self._note(what, Seen.SPELLED)
+            self._path.pop()
 
     def _leaf(self, leaf: Leaf) -> tuple[Any, Any]:
         content, handed, unread, seen = leaf

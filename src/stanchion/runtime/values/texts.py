@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 from base64 import b64decode, b64encode
+from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any, Final
 
@@ -45,6 +46,11 @@ _MEDIA: Final = (
 _HEADS: Final = frozenset([b64encode(head + bytes(3))[:3].decode() for head, _ in _MEDIA if len(head) > 2])
 _LETTERS: Final = regex(r"[A-Za-z0-9+/]{64}")
 _TEXTUAL: Final = regex(r"$|text/|application/(?:json|xml|javascript|[\w.-]+\+(?:json|xml))|image/svg\+xml")
+
+_KIND: Final = regex(r"[\w.+/-]{1,64}")
+_DECLARING: Final = ("mimeType", "mime_type", "media_type")
+_DATA: Final = ("data", "blob")
+_SEEN_OR_HEARD: Final = frozenset({"image", "audio", "video"})
 
 
 def text_leaf(data: bytes, handed: Any) -> Leaf:
@@ -90,6 +96,20 @@ def in_letters(text: str) -> str:
         return ""
     what = media(b64decode(text[:64]))
     return "" if what == UNKNOWN else f"{what} in letters"
+
+
+def declared(parts: Mapping[str, Any]) -> tuple[str, str]:
+    """What a mapping says that its data is, where that is no text: the name of the part, and the kind. Data that looks
+    like a text is no text to whoever takes it for an image."""
+    kind = next((parts[name] for name in _DECLARING if isinstance(parts.get(name), str)), None)
+    data = next((name for name in _DATA if isinstance(parts.get(name), str) and parts[name]), "")
+    if kind is None or not data or (len(parts[data]) >= 64 and in_letters(parts[data])):
+        return "", ""
+    if parts.get("type") in _SEEN_OR_HEARD:
+        return data, f"data of type `{parts['type']}`"
+    if _TEXTUAL.match(kind):
+        return "", ""
+    return data, f"data of type `{kind}`" if _KIND.fullmatch(kind) else "data of a type of its own"
 
 
 def bytes_again(value: bytes, text: Any) -> Any:
