@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from stanchion import Action, Shield
-from stanchion.kernel import gates
 from stanchion.runtime.deciding import strikes
 from stanchion.stores.memory import MemoryStore
 from stanchion.testing import FakeClock, shield_for
@@ -145,7 +144,6 @@ def test_where_too_many_wait_everybody_does(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_yes_to_the_guard_is_none_to_its_strikes() -> None:
-    assert gates.STRIKES != "odd"
     asks = {"use": "rule", "id": "odd", "when": "event.tool == 'pay'", "action": "escalate"}
     guards = [{**asks, "effects": ["increment_strike"]}]
     shield = shield_for({"name": "p", "strikes": {"escalate_at": 1}, "guards": guards})
@@ -156,11 +154,12 @@ def test_a_yes_to_the_guard_is_none_to_its_strikes() -> None:
     assert run.check("pay", {}).code == "strikes.reached"
 
 
-def test_it_stands_in_a_file_and_can_be_replayed(tmp_path: Path) -> None:
+def test_it_stands_in_a_file(tmp_path: Path) -> None:
     place = Place()
+    codes = []
     for _ in range(2):
         with Shield.load(place.policy, store=f"sqlite:{tmp_path / 's.db'}", journal="memory:") as shield:
             run = shield.run("ann", id="r")
             strike(run, 1)
-            last = run.check("pay", {})
-    assert last.code == "strikes.reached"
+            codes.append(run.check("pay", {}).code)
+    assert codes[-1] == "strikes.reached"

@@ -88,4 +88,6 @@ def test_load_takes_every_option_of_a_shield() -> None:
     """What `Shield` takes is in `ShieldOptions`, or a parameter of `load` of its own: its `notify` makes the `post`."""
     own = {"policy", "source", "env", "store", "journal", "clock", "post", "return"}
     assert set(ShieldOptions.__annotations__) == set(Shield.__init__.__annotations__) - own
-    assert "tenant" in get_type_hints(ShieldOptions, localns={"Operator": object, "Resolver": object, "Trust": object})
+    assert "tenant" in get_type_hints(
+        ShieldOptions, localns={"Operator": object, "Resolver": object, "Trust": object, "Mode": str}
+    )

@@ -12,7 +12,7 @@ _TOKEN: Final = regex(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*(?s:.*?)\*/|[{}\[\]:,]|[^\
 _SPACE: Final = regex(r"[ \t]*")
 
 
-class Place(NamedTuple):
+class Span(NamedTuple):
     """Where a value begins and ends, and what its line begins with."""
 
     begins: int
@@ -26,7 +26,7 @@ class _Token(NamedTuple):
     ends: int
 
 
-def places(text: str, depth: int) -> dict[tuple[str, ...], Place]:
+def places(text: str, depth: int) -> dict[tuple[str, ...], Span]:
     """The places of values by the names that lead to them, of objects within objects down to a depth. The text is one
     that was read as JSON already; of two members of one name the later one counts, as it does there."""
     return {path: _place(text, begins, ends) for path, begins, ends in _members(_tokens(text), depth)}
@@ -66,7 +66,7 @@ def _name(tokens: list[_Token], at: int) -> str | None:
     return str(json.loads(tokens[at - 2].text)) if at >= 2 and tokens[at - 1].text == ":" else None
 
 
-def _place(text: str, begins: int, ends: int) -> Place:
+def _place(text: str, begins: int, ends: int) -> Span:
     line = text.rfind("\n", 0, begins) + 1
     margin = _SPACE.match(text, line)
-    return Place(begins, ends, "" if margin is None else margin[0])
+    return Span(begins, ends, "" if margin is None else margin[0])

@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import PurePath
 from typing import Any, Final, NamedTuple
 
-from stanchion.adapters.mcp.json_places import Place, places
+from stanchion.adapters.mcp.json_places import Span, places
 from stanchion.kernel.regex import regex
 
 HEADER: Final = "STANCHION_MCP_HEADER_"
@@ -224,7 +224,7 @@ def _without_last_commas(text: str) -> str:
     return re.sub(r'"(\d+)"', lambda found: strings[int(found[1])], bare)
 
 
-def _written(entry: Any, text: str, place: Place) -> str:
+def _written(entry: Any, text: str, place: Span) -> str:
     """An entry as text, as the file is indented at its place."""
     indent = re.search(r"^([ \t]+)\"", text, re.MULTILINE)
     made = json.dumps(entry, indent=None if indent is None else indent[1], ensure_ascii=False)
@@ -232,7 +232,7 @@ def _written(entry: Any, text: str, place: Place) -> str:
     return made.replace("\n", end + place.margin)
 
 
-def _replaced(text: str, new: Mapping[Path, str], at: Mapping[Path, Place]) -> str:
+def _replaced(text: str, new: Mapping[Path, str], at: Mapping[Path, Span]) -> str:
     """A text with other values at their places, the last one first."""
     for path in sorted(new, key=lambda path: -at[path].begins):
         text = text[: at[path].begins] + new[path] + text[at[path].ends :]
