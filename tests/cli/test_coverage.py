@@ -89,7 +89,10 @@ def test_a_transcript_is_matched(
 @pytest.mark.usefixtures("trail")
 def test_canaries_are_driven(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     where = "tests.coverage.test_canaries"
-    listed = {"holds": Listed("httpx", where, "guarded"), "moved": Listed("httpx", where, "unguarded")}
+    listed = {
+        "holds": Listed("httpx", "httpx", where, "guarded"),
+        "moved": Listed("httpx", "httpx", where, "unguarded"),
+    }
     monkeypatch.setattr(canaries, "CANARIES", listed)
     found = json.loads(answered(capsys, 3, "--run", "guarded", "--canaries", "--json"))
     assert [(one["what"], one["name"], one["why"]) for one in found["escaped"]] == [
@@ -102,7 +105,9 @@ def test_canaries_need_no_trail(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("STANCHION_AUDIT", str(tmp_path / "none"))
-    monkeypatch.setattr(canaries, "CANARIES", {"holds": Listed("httpx", "tests.coverage.test_canaries", "guarded")})
+    monkeypatch.setattr(
+        canaries, "CANARIES", {"holds": Listed("httpx", "httpx", "tests.coverage.test_canaries", "guarded")}
+    )
     said = answered(capsys, 0, "--canaries")
     assert "canaries caught: 1 of 1 (holds)" in said
     shipped = {one.name for one in iter_modules(adapters.__path__)}
