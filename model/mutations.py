@@ -55,7 +55,7 @@ ORDER: Final = (
         "min([finding.action for finding in real], default",
     ),
     _M("action × stage table ignored", JUDGING, "action = cells[finding.action]", "action = finding.action"),
-    _M("effects twice", RESOLUTION, "tuple(dict.fromkeys(effect for", "tuple(list(effect for"),
+    _M("effects twice", RESOLUTION, "tuple(dict.fromkeys([effect for", "tuple(list([effect for"),
 )
 
 PATCHING: Final = (
@@ -149,8 +149,8 @@ SHADOW: Final = (
     _M(
         "shadow leaks into the decision",
         RESOLUTION,
-        "for _, finding in ordered if not finding.shadow)",
-        "for _, finding in ordered)",
+        "real = tuple([finding for _, finding in ordered if not finding.shadow])",
+        "real = tuple([finding for _, finding in ordered])",
     ),
     _M("shadow stops the chain", JUDGING, "action >= STOPS and not placed.shadow and", "action >= STOPS and"),
     _M(
@@ -294,8 +294,8 @@ TRIPS: Final = (
     _M(
         "one answer for two events",
         JUDGING,
-        "answers[answer_name(lookup.guard, lookup.event)]",
-        "answers[lookup.guard]",
+        "name = answer_name(lookup.guard, lookup.event) if lookup.event else lookup.guard",
+        "name = lookup.guard",
     ),
     _M("gate ignored", ENGINE, "= [(-1, closed)], -1, True", "= case.before, case.before_cut, True"),
     _M("mode ignored", ENGINE, "mode, closed = gate.mode,", "mode, closed = NORMAL,"),

@@ -140,6 +140,7 @@ def test_a_checkpoint_binds_the_heads_of_all_other_chains(tmp_path: Path) -> Non
     write(second, "b1")
     write(third, "c1", "c2", "c3", "c4")
     second.close()
+    write(third, "c5")  # its thread may have bound what came before already
     third.close()
     found = whole(tmp_path)
     bound = of_kind(found["c" * 16], "checkpoint")

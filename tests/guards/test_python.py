@@ -84,7 +84,9 @@ def test_whatever_has_the_shape_of_a_guard_is_one(shape: str) -> None:
 def test_its_text_is_what_the_agent_reads_and_the_tool_does_not_run() -> None:
     run = shield_for(PLAIN, guards=[placed(no_force, deadline_ms=LONG_MS)]).run("a")
     tool = ScriptedTool(name="git")
-    with pytest.raises(Refused, match=r"^do not force; rebase instead$"):
+    with pytest.raises(
+        Refused, match=r"^do not force; rebase instead; do it in a way that this allows, or ask the user$"
+    ):
         run.call(tool, **FORCED)
     assert tool.count == 0
 

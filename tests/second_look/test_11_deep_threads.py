@@ -193,7 +193,8 @@ def test_async_code_of_an_async_host_is_bounded_and_cancelled() -> None:
 def test_async_code_of_a_sync_host_makes_way() -> None:
     """Where all threads are late, the one that has been for longest is cancelled, and the next is asked."""
     guard = Sees()
-    with Shield.load(BARE, guards=[guard], answer_threads=2) as shield:
+    restless = {**BARE, "deep": {"rest_after": 1_000_000}}
+    with Shield.load(restless, guards=[guard], answer_threads=2) as shield:
         run = shield.run("a")
         give_up = time.monotonic() + 30
         for number in itertools.count():

@@ -10,7 +10,7 @@ from stanchion.views.stored import REGISTERS
 
 SRC = Path(__file__).resolve().parents[2] / "src/stanchion"
 KEEPS = ("approvals", "audit", "guards", "kernel", "policy", "runtime", "stores")
-TOLD_OTHERWISE = {"experience", "run", "shield"}
+TOLD_OTHERWISE = {"experience", "run", "shield", "unpaid"}
 COUNTED = {"asks", "budget", "grant", "lease", "lender", "lent", "reliability", "steps", "strikes", "warn"}
 """Counters, whose number is what it says."""
 

@@ -7,9 +7,11 @@ import functools
 import json
 import os
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import Any
 
-os.environ.update(CREWAI_DISABLE_TELEMETRY="true", OTEL_SDK_DISABLED="true", CREWAI_TRACING_ENABLED="false")
+if find_spec("crewai") is not None:  # it reads these when it is imported; elsewhere they would be for other tests
+    os.environ.update(CREWAI_DISABLE_TELEMETRY="true", OTEL_SDK_DISABLED="true", CREWAI_TRACING_ENABLED="false")
 
 from crewai import Agent, BaseLLM, Crew, Task
 from crewai.tools import tool as as_tool
