@@ -21,6 +21,7 @@ from stanchion.audit.ratchet import make_key
 from stanchion.audit.trail import Trail
 from stanchion.policy.load import load_policy
 from stanchion.stores.open_store import open_store
+from tests.live_folders import copy
 
 POLICY: Final = load_policy(
     {
@@ -47,7 +48,7 @@ class Scene(NamedTuple):
 
     def copy(self, to: Path) -> Scene:
         """The same trail elsewhere, to be tampered with."""
-        shutil.copytree(self.trail, to, ignore=shutil.ignore_patterns("head.new"))
+        copy(self.trail, to)
         return self._replace(trail=to)
 
     @property
@@ -93,7 +94,7 @@ def witness_of(folder: Path) -> Path:
 
 def early_of(folder: Path) -> Path:
     """The trail as it is now, for later."""
-    return Path(shutil.copytree(folder / "trail", folder / "early", ignore=shutil.ignore_patterns("head.new")))
+    return copy(folder / "trail", folder / "early")
 
 
 def left(folder: Path, chain: str, key: Path | None) -> Scene:

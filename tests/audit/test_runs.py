@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from stanchion.audit.runs import NEWEST, RunStory, newest_runs, run_detail
 from stanchion.audit.trail import Trail
 from stanchion.audit.writers import is_written
 from stanchion.testing import FakeClock, shield_for
+from tests.live_folders import copy
 
 POLICY = {
     "name": "p",
@@ -46,7 +46,7 @@ class World:
     def crash(self) -> None:
         """The process dies: what is there then is all there is, and nobody has it locked."""
         left = self.folder.with_name("left")
-        shutil.copytree(self.folder, left)
+        copy(self.folder, left)
         self.trails.pop().close()
         self.folder = left
 

@@ -19,6 +19,7 @@ from stanchion.audit.options import Options
 from stanchion.audit.trail import Trail
 from stanchion.audit.verify import Deed, verify
 from tests.audit.written import allowed, chains, moment, of_kind
+from tests.live_folders import copy, remove
 
 POLICY: dict[str, Any] = {"name": "taken", "tools": {"low": {"risk": "low"}, "high": {"risk": "high"}}}
 
@@ -64,19 +65,19 @@ def remove_the_segment(folder: Path, name: str) -> str:
 
 
 def remove_the_chain(folder: Path, name: str) -> str:
-    shutil.rmtree(folder / name)
+    remove(folder / name)
     return "its folder was removed or renamed"
 
 
 def replace_the_chain(folder: Path, name: str) -> str:
-    shutil.copytree(folder / name, folder / "copy")
-    shutil.rmtree(folder / name)
+    copy(folder / name, folder / "copy")
+    remove(folder / name)
     (folder / "copy").rename(folder / name)
     return "another folder is in its place"
 
 
 def remove_the_trail(folder: Path, name: str) -> str:
-    shutil.rmtree(folder)
+    remove(folder)
     return "its folder was removed or renamed"
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -26,6 +25,7 @@ from stanchion.stores.memory import MemoryStore
 from stanchion.stores.protocol import StoreError
 from stanchion.stores.redis import RedisStore
 from stanchion.telemetry.kinds import Kind, Occurrence
+from tests.live_folders import remove
 from tests.operators import ANN, KNOWN
 from tests.stores.redis_server import Server
 from tests.telemetry.receiver import SECRET, Receiver, receiving, status
@@ -332,7 +332,7 @@ def test_a_trail_that_is_cut_while_it_is_written_is_told(receiver: Receiver, tmp
         run = shield.run("ann")
         run.check("read", {})
         (segment,) = folder.rglob("*.jsonl")
-        shutil.rmtree(segment.parent)
+        remove(segment.parent)
         run.check("read", {})
         journal: Trail = shield.journal
         journal.sync(journal._written)

@@ -9,6 +9,7 @@ from stanchion.kernel.state import StoreLost
 from tests.faults.table.elsewhere import Locking, emptied_log
 from tests.faults.table.fault import Fault
 from tests.faults.table.world import World
+from tests.live_folders import remove
 
 LOOKED_FOR_MS: Final = 1_001
 """So long after a file was replaced the store notices, by its clock."""
@@ -62,7 +63,7 @@ def _copied_over(world: World) -> None:
 
 
 def _state_removed(world: World) -> None:
-    shutil.rmtree(world.state.parent)
+    remove(world.state.parent)
     world.store_clock.advance(LOOKED_FOR_MS)
 
 

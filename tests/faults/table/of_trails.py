@@ -9,6 +9,7 @@ from typing import Final
 from stanchion.audit.errors import AuditLost
 from tests.faults.table.fault import Fault
 from tests.faults.table.world import World
+from tests.live_folders import remove
 
 
 def _in_its_place(world: World) -> None:
@@ -33,7 +34,7 @@ def _lost_at_sync(world: World) -> None:
 
 
 def _deleted(world: World) -> None:
-    shutil.rmtree(world.trail)
+    remove(world.trail)
 
 
 def _truncated(world: World) -> None:
@@ -42,7 +43,7 @@ def _truncated(world: World) -> None:
 
 
 def _copied_back(world: World) -> None:
-    shutil.rmtree(world.trail)
+    remove(world.trail)
     shutil.copytree(world.folder / "trail-backup", world.trail)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
@@ -18,6 +17,7 @@ from stanchion.stores.sqlite import SqliteStore
 from stanchion.testing import FakeClock
 from tests.faults.table.boundary import FaultyJournal, FaultyStore, nothing
 from tests.faults.table.elsewhere import Locking, copied
+from tests.live_folders import copy
 from tests.operators import KNOWN
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class World:
         """Do ordinary work, before and after backups are made, and begin the run of the cell."""
         before = self.shield.run("ann", "before", id="before")
         self.warmed(before)
-        shutil.copytree(self.trail, self.folder / "trail-backup", ignore=shutil.ignore_patterns("*.new"))
+        copy(self.trail, self.folder / "trail-backup")
         copied(self.state, self.folder / "old.db")
         self.clock.advance(self.fault.backup_ms)
         self.store_clock.advance(self.fault.backup_ms)
