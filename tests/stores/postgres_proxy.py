@@ -33,10 +33,9 @@ class Proxy:
 
     def close(self) -> None:
         """Close everything."""
-        self._listening.close()
-        for each in self._open:
+        for each in (self._listening, *self._open):
             with contextlib.suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)
+                each.shutdown(socket.SHUT_RDWR)  # who waits at it is woken
             each.close()
 
     def _accept(self) -> None:

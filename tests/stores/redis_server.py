@@ -21,6 +21,7 @@ import pytest
 from stanchion.kernel.state import StoreLost
 from stanchion.stores.redis import RedisStore
 from stanchion.stores.redis.link import Link, command
+from tests.ports import Port
 
 OTHER_PROGRAM: Final = os.environ.get("TEST_REDIS_SERVER", "")
 """Another server to run the same tests on."""
@@ -35,16 +36,6 @@ def program() -> str:
     assert found is not None
     assert found.origin is not None
     return OTHER_PROGRAM if OTHER_PROGRAM else str(Path(found.origin).parent / "bin" / "redis-server")
-
-
-def free_port() -> int:
-    """A port that nobody listens on, and that leaves room for the one of a cluster above it."""
-    while True:
-        with socket.socket() as sock:
-            sock.bind(("127.0.0.1", 0))
-            port = int(sock.getsockname()[1])
-        if port < 55_000:
-            return port
 
 
 def _die_with_parent() -> None:
@@ -64,7 +55,8 @@ class Server:
     def __init__(self, *settings: str) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="st"))
         self.socket = self.folder / "redis.sock"
-        self.port = free_port()
+        self._held = Port()
+        self.port = self._held.number
         self.settings = settings
         self.start()
 
@@ -134,6 +126,7 @@ class Server:
     def stop(self) -> None:
         """End it and forget what it wrote."""
         self.kill()
+        self._held.release()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -146,8 +139,9 @@ def shared() -> Server:
 
 
 @pytest.fixture
-def server() -> Server:
-    """An empty server."""
+def server(monkeypatch: pytest.MonkeyPatch) -> Server:
+    """An empty server. On a busy machine it may be late: a store waits for it unless a test says for how long."""
+    monkeypatch.setitem(RedisStore.__init__.__kwdefaults__, "timeout_s", FOREVER_S)
     shared().ask("FLUSHALL")
     return shared()
 
@@ -161,6 +155,12 @@ def recovered(attempt: Callable[[], Any]) -> Any:
         except StoreLost as error:
             lost = error
     raise lost
+
+
+def hurry(store: RedisStore, timeout_s: float) -> None:
+    """Let a store that is open wait that long for its server from now on, on connections that it makes anew."""
+    vars(store._pool)["timeout_s"] = timeout_s
+    store._pool.let_go()
 
 
 def make(server: Server) -> Callable[[Callable[[], int]], RedisStore]:

@@ -5,11 +5,10 @@ import importlib.util
 import itertools
 import os
 import shutil
-import socket
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -18,12 +17,18 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from stanchion.kernel.state import StoreLost
 from stanchion.stores.postgres import PostgresStore
+from stanchion.stores.protocol import StoreError
 from stanchion.testing.clock import FakeClock
+from tests.ports import Port
 from tests.stores.several import TakingTurns
 
 PASSWORD: Final = "s3cr3t&word"
 """The password of everybody who comes over TCP; it is `s3cr3t%26word` in a URL."""
+
+FOREVER_S: Final = 60.0
+"""Longer than anything takes that is not broken."""
 
 USER: Final = "nobody" if hasattr(os, "geteuid") and os.geteuid() == 0 else None
 """Who runs the server: root may not."""
@@ -56,9 +61,8 @@ class Server:
             shutil.chown(self.folder, USER)
         secret = self.folder / "password"
         secret.write_text(PASSWORD, encoding="utf-8")
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port: int = free.getsockname()[1]
+        self._held = Port()
+        self.port = self._held.number
         trust = ("--auth-local=trust", "--auth-host=scram-sha-256", "--username=postgres", f"--pwfile={secret}")
         self._run("initdb", "--no-sync", "--locale=C", "--encoding=UTF8", *trust)
         with open(self._data / "postgresql.conf", "a", encoding="utf-8") as config:
@@ -86,6 +90,7 @@ class Server:
         """Stop it for good."""
         if (self._data / "postmaster.pid").exists():
             self.stop("immediate")
+        self._held.release()
         shutil.rmtree(self.folder)
 
     def connect(self) -> psycopg.Connection[Row]:
@@ -137,7 +142,7 @@ class Place:
 
     def open(self, clock: Callable[[], int] | None = None, **options: Any) -> PostgresStore:
         """Another store on the schema; it is closed at the end of the test."""
-        options = {"url": self.server.url, "timeout_s": 10.0, "pool_size": 4, **options}
+        options = {"url": self.server.url, "timeout_s": FOREVER_S, "pool_size": 4, **options}
         store = PostgresStore(schema=self.schema, clock=clock, **options)
         self._opened.append(store)
         return store
@@ -201,8 +206,17 @@ def new_place() -> Iterator[Place]:
         made.close()
 
 
+def until_open(opened: Callable[[], PostgresStore]) -> PostgresStore:
+    """Open a store that gives its server little time, as often as it takes on a busy machine."""
+    for _ in range(100):
+        with suppress(StoreError, StoreLost):
+            return opened()
+    return opened()
+
+
 @pytest.fixture
-def place() -> Iterator[Place]:
-    """A schema of the test's own."""
+def place(monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+    """A schema of the test's own. A store waits for a server that is late unless a test says for how long."""
+    monkeypatch.setitem(PostgresStore.__init__.__kwdefaults__, "timeout_s", FOREVER_S)
     with new_place() as made:
         yield made

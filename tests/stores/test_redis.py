@@ -16,6 +16,7 @@ from stanchion.stores.protocol import StoreError
 from stanchion.stores.redis import RedisStore
 from stanchion.testing.clock import FakeClock
 from stanchion.testing.store_suite import CASES, Case
+from tests.ports import Port
 from tests.stores import redis_server
 from tests.stores.redis_proxy import Proxy
 from tests.stores.redis_server import Server, make
@@ -331,14 +332,15 @@ def test_without_hiredis_it_says_what_to_install() -> None:
 
 
 def test_opening_what_is_not_there_is_an_error(server: Server) -> None:
-    port = redis_server.free_port()
+    port = Port()
     for url, says in (
-        (f"redis://127.0.0.1:{port}", "nothing listens there: start the server"),
+        (f"redis://127.0.0.1:{port.number}", "nothing listens there: start the server"),
         (f"unix://{server.folder}/none.sock", "there is no such socket: start the server"),
         ("redis://no.such.host.invalid", "its host is not known: correct the URL"),
     ):
         with pytest.raises(StoreError, match=says):
             RedisStore(url)
+    port.release()
 
 
 def _server_ms(server: Server) -> int:

@@ -12,7 +12,7 @@ from stanchion.kernel.state import Batch, Line, StoreLost, When, key
 from stanchion.stores.redis import RedisStore
 from tests.stores import redis_server
 from tests.stores.redis_proxy import Proxy
-from tests.stores.redis_server import FOREVER_S, Server
+from tests.stores.redis_server import FOREVER_S, Server, hurry
 
 server = redis_server.server
 
@@ -112,7 +112,8 @@ def test_the_loop_goes_on_while_the_server_is_stuck(server: Server) -> None:
 
 
 def test_a_late_answer_is_refused_in_time_and_the_batch_counted_once(proxy: Proxy) -> None:
-    store = RedisStore(proxy.url, timeout_s=SHORT_S)
+    store = RedisStore(proxy.url, timeout_s=FOREVER_S)
+    hurry(store, SHORT_S)
 
     async def late() -> None:
         await recovered(store, Batch("before", "t", lines=LINES))

@@ -18,9 +18,10 @@ from stanchion.stores.redis.address import parse
 from stanchion.stores.redis.link import command
 from stanchion.stores.redis.pool import Pool
 from stanchion.stores.redis.rest import FIRST_S, LONGEST_S, Rest
+from tests.ports import Port
 from tests.stores import redis_server
 from tests.stores.redis_proxy import Answering, Proxy
-from tests.stores.redis_server import FOREVER_S, Server, recovered, say
+from tests.stores.redis_server import FOREVER_S, Server, hurry, recovered, say
 
 server = redis_server.server
 
@@ -97,7 +98,8 @@ def test_it_is_sent_once_more_by_itself_and_still_counted_once(proxy: Proxy) -> 
 
 
 def test_a_late_answer_is_refused_in_time_and_the_batch_counted_once(server: Server, proxy: Proxy) -> None:
-    store = RedisStore(proxy.url, timeout_s=SHORT_S)
+    store = RedisStore(proxy.url)
+    hurry(store, SHORT_S)
     recovered(lambda: store.carry(Batch("before", "t", lines=LINES)))
     proxy.answers.clear()
     late = Batch("late", "t", lines=LINES)
@@ -111,7 +113,8 @@ def test_a_late_answer_is_refused_in_time_and_the_batch_counted_once(server: Ser
 
 
 def test_a_server_that_is_stuck_is_refused_in_time(server: Server) -> None:
-    store = RedisStore(server.url, timeout_s=SHORT_S)
+    store = RedisStore(server.url)
+    hurry(store, SHORT_S)
     recovered(lambda: store.carry(Batch("before", "t", lines=LINES)))
     server.freeze()
     try:
@@ -370,7 +373,8 @@ def test_secrets_are_in_no_text(server: Server, proxy: Proxy) -> None:
     secret = "s3cr3t-of-the-agent"
     server.ask("ACL", "SETUSER", "agent", "on", f">{secret}", "~*", "+@all")
     url = f"redis://agent:{secret}@127.0.0.1:{proxy.port}/0"
-    store = RedisStore(url, timeout_s=SHORT_S)
+    store = RedisStore(url)
+    hurry(store, SHORT_S)
     texts = [repr(store), repr(store.address), str(store.address), repr(parse(url))]
     echo = Answering(f"-ERR unknown command `AUTH`, with args beginning with: `agent`, `{secret}`, \r\n".encode())
     later = Answering(b"+OK\r\n")
@@ -381,13 +385,13 @@ def test_secrets_are_in_no_text(server: Server, proxy: Proxy) -> None:
         RedisStore(f"redis://agent:{secret}@{place}/0", timeout_s=SHORT_S)
 
     proxy.lose = ALWAYS
-    closed = redis_server.free_port()
+    closed = Port()
     for failing in (
         lambda: store.carry(Batch("one", "t", lines=LINES)),
         lambda: store.read(A),
         lambda: attempt(f"127.0.0.1:{proxy.port}"),
         lambda: attempt(f"127.0.0.1:{echo.port}"),
-        lambda: attempt(f"127.0.0.1:{closed}"),
+        lambda: attempt(f"127.0.0.1:{closed.number}"),
         lambda: attempt("no.such.host.invalid"),
         lambda: attempt(f"{secret}x@127.0.0.1:{server.port}"),
         lambda: echoing.carry(Batch("one", "t", lines=LINES)),
@@ -397,6 +401,7 @@ def test_secrets_are_in_no_text(server: Server, proxy: Proxy) -> None:
         texts.append("".join(traceback.format_exception(caught.value)))
     assert [text for text in texts if secret in text] == []
     server.ask("ACL", "DELUSER", "agent")
+    closed.release()
     for listener in (echo, later):
         listener.close()
     for each in (store, echoing):

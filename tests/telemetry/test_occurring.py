@@ -27,7 +27,7 @@ from stanchion.stores.redis import RedisStore
 from stanchion.telemetry.kinds import Kind, Occurrence
 from tests.live_folders import remove
 from tests.operators import ANN, KNOWN
-from tests.stores.redis_server import Server
+from tests.stores.redis_server import FOREVER_S, Server, hurry
 from tests.telemetry.receiver import SECRET, Receiver, receiving, status
 
 ASKS: dict[str, Any] = {
@@ -123,14 +123,17 @@ def test_a_redis_that_hangs_is_told_once_and_counted(receiver: Receiver, caplog:
     policy = {"name": "p", "guards": [{"use": "budget", "calls": 50}]}
     server = Server()
     try:
-        with Shield.load(policy, store=RedisStore(server.url, timeout_s=0.2), tenant="t") as shield:
+        store = RedisStore(server.url, timeout_s=FOREVER_S)
+        with Shield.load(policy, store=store, tenant="t") as shield:
             heard = counted(shield)
             run = shield.run("ann")
             assert run.check("read", {}).proceeds
             server.freeze()
+            hurry(store, 0.2)
             for _ in range(3):
                 assert run.check("read", {}).code == "kernel.store_lost"
             server.thaw()
+            hurry(store, FOREVER_S)
             while not run.check("read", {}).proceeds:
                 pass
     finally:

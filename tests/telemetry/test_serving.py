@@ -26,6 +26,7 @@ from stanchion.telemetry import asgi, wsgi
 from stanchion.telemetry.figures import Series
 from stanchion.telemetry.server import server
 from stanchion.testing import shield_for
+from tests.ports import Port
 from tests.telemetry.shields import watched
 
 
@@ -187,15 +188,15 @@ def test_what_was_counted_is_shown_while_the_store_is_away(
     monkeypatch.setenv("STANCHION_METRICS_DIR", str(tmp_path))
     with decided() as shield:
         shield.telemetry.publish_in(tmp_path)
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    for url in (f"redis://ann:s3cr3t@127.0.0.1:{port}", f"postgresql://ann:s3cr3t@127.0.0.1:{port}/db"):
+    port = Port()
+    for url in (f"redis://ann:s3cr3t@127.0.0.1:{port.number}", f"postgresql://ann:s3cr3t@127.0.0.1:{port.number}/db"):
         assert main(["metrics", "--store", url]) == 0
         shown = capsys.readouterr()
         assert "stanchion_store_up 0" in shown.out
         assert 'stanchion_decisions_total{stage="tool_call",tool="rm"' in shown.out
         assert "cannot be reached" in shown.err
         assert "s3cr3t" not in shown.err
+    port.release()
 
 
 def test_a_server_says_once_that_the_store_is_away(capsys: pytest.CaptureFixture[str]) -> None:

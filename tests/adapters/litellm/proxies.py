@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -13,6 +12,8 @@ import urllib.request
 from pathlib import Path
 from types import TracebackType
 from typing import Any
+
+from tests.ports import Port
 
 GUARD = """
 from stanchion import Shield
@@ -42,9 +43,8 @@ class Proxy:
         (folder / "policy.json").write_text(json.dumps(policy))
         (folder / "own_guard.py").write_text(GUARD.format(policy=folder / "policy.json"))
         (folder / "config.yaml").write_text(CONFIG.format(url=provider_url))
-        with socket.socket() as found:
-            found.bind(("127.0.0.1", 0))
-            self._port = found.getsockname()[1]
+        self._held = Port()
+        self._port = self._held.number
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -96,3 +96,4 @@ class Proxy:
         if self._process is not None:
             self._process.terminate()
             self._process.wait(30)
+        self._held.release()
