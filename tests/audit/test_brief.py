@@ -75,7 +75,7 @@ def test_whoever_asks_is_heard_whether_the_thread_rests_or_not(ask: str) -> None
             bell.clear()
             if turned[0] == number:
                 return True
-            bell.wait(10)
+            bell.wait(60)
         return False
 
     waking.start(work)

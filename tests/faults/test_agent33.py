@@ -89,7 +89,7 @@ class Slow:
 
     def judge(self, event: Any) -> None:
         self.asked += 1
-        self.go_on.wait(10)
+        self.go_on.wait(60)
 
 
 def test_a_guard_that_breaks_refuses() -> None:

@@ -81,7 +81,7 @@ class Asking:
 
     def judge(self, _event: Any) -> str:
         self.asked.set()
-        assert self.answer.wait(10)
+        assert self.answer.wait(60)
         return DOUBT
 
 
@@ -95,11 +95,11 @@ def test_nobody_waits_for_a_guard_that_asks_behind_a_handoff() -> None:
     run = shield.run("ann", task="login")
     decision = hand_over(run)
     assert decision.action == Action.ALLOW
-    assert asking.asked.wait(10)
+    assert asking.asked.wait(60)
     assert run.check("look", {}).proceeds
     assert not run.notices()
     asking.answer.set()
-    assert shield.answers.afterwards.finish(10)
+    assert shield.answers.afterwards.finish(60)
     assert any(DOUBT in notice for notice in run.notices())
     (warned,) = status(shield).warnings
     assert (warned.guard, warned.decision) == ("slow", decision.id)
@@ -112,7 +112,7 @@ def test_a_run_that_ends_is_judged_to_the_end() -> None:
     with shield.run("ann", task="login") as run:
         hand_over(run)
     asking.answer.set()
-    assert shield.answers.afterwards.finish(10)
+    assert shield.answers.afterwards.finish(60)
     (warned,) = status(shield).warnings
     assert warned.code == "python.refused"
     shield.close()

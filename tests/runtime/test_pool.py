@@ -64,7 +64,7 @@ class Desk:
         """Close the pool and wait until its threads have ended."""
         self.pool.close()
         for thread in self.threads():
-            thread.join(10)
+            thread.join(60)
         assert not self.threads()
 
     def _late(self, _policy: str, _lookup: Lookup, value: Any) -> None:
@@ -91,10 +91,10 @@ def test_questions_wait_for_their_turn_and_are_answered() -> None:
     gate = Gate()
     desk = Desk(gate)
     asked = [desk.asking(number) for number in range(5)]
-    gate.begun.wait(10)
+    gate.begun.wait(60)
     gate.go.set()
     for thread, _ in asked:
-        thread.join(10)
+        thread.join(60)
     assert sorted(answer.value for _, got in asked for answer in got if isinstance(answer, Answered)) == [0, 1, 2, 3, 4]
     assert len(desk.threads()) == 1
     desk.end()
@@ -122,10 +122,10 @@ def test_what_has_not_begun_at_its_deadline_is_asked_later_only_where_it_went_ah
     gate = Gate()
     desk = Desk(gate, keeps=keeps)
     first, got = desk.asking("first")
-    gate.begun.wait(10)
+    gate.begun.wait(60)
     assert desk.ask("second", deadline_ms=1) == Expired(1)
     gate.go.set()
-    first.join(10)
+    first.join(60)
     assert got == [Answered("first")]
     assert desk.ask("third") == Answered("third")
     assert gate.asked == (["first", "second", "third"] if keeps else ["first", "third"])
@@ -139,14 +139,14 @@ def test_where_the_queue_is_full_nobody_waits() -> None:
     gate = Gate()
     desk = Desk(gate)
     asked = [desk.asking(0)]
-    assert gate.begun.wait(10)  # until then it waits, too, and takes the room of another
+    assert gate.begun.wait(60)  # until then it waits, too, and takes the room of another
     asked += [desk.asking(number) for number in range(1, 1 + pools.ROOM)]
     lane = desk.pool.lane("g")
     until(lambda: len(lane._waiting) == pools.ROOM)
     assert desk.ask("one too many") == Expired(LONG_MS)
     gate.go.set()
     for thread, got in asked:
-        thread.join(10)
+        thread.join(60)
         assert isinstance(got[0], Answered)
     assert "one too many" not in gate.asked
     assert not desk.answering._asked
@@ -162,10 +162,12 @@ def test_code_that_takes_a_stop_is_told_when_its_time_is_over() -> None:
         return f"{payload} was stopped"
 
     desk = Desk(code)
-    assert desk.ask("one", deadline_ms=1) == Expired(1)
-    assert desk.heard.wait(10)
-    assert (told, desk.late) == ([True], ["one was stopped"])
+    while not told:  # a question that nobody had begun with when its time was over is dropped
+        assert desk.ask("one", deadline_ms=1) == Expired(1)
+    assert desk.heard.wait(60)
     desk.end()
+    assert set(told) == {True}
+    assert set(desk.late) == {"one was stopped"}
 
 
 def test_when_the_run_is_over_what_waits_never_begins_and_nothing_is_heard() -> None:
@@ -173,13 +175,13 @@ def test_when_the_run_is_over_what_waits_never_begins_and_nothing_is_heard() -> 
     gate = Gate()
     desk = Desk(gate, keeps=True)
     first, got = desk.asking("first")
-    gate.begun.wait(10)
+    gate.begun.wait(60)
     second, other = desk.asking("second")
     lane = desk.pool.lane("g")
     until(lambda: bool(lane._waiting))
     desk.answering.stop()
-    first.join(10)
-    second.join(10)
+    first.join(60)
+    second.join(60)
     assert (got, other) == ([Expired(LONG_MS)], [Expired(LONG_MS)])
     gate.go.set()
     desk.end()
@@ -248,7 +250,7 @@ def test_an_answer_after_its_loop_has_ended_is_only_late() -> None:
 
     assert asyncio.run(host()) == Expired(1)
     gate.go.set()
-    assert desk.heard.wait(10)
+    assert desk.heard.wait(60)
     desk.end()
 
 
@@ -259,7 +261,7 @@ def test_threads_end_when_there_is_nothing_to_do(monkeypatch: pytest.MonkeyPatch
     for number in range(3):
         assert desk.ask(number) == Answered(number)
         for thread in desk.threads():
-            thread.join(10)
+            thread.join(60)
         assert not desk.threads()
     desk.end()
 
@@ -317,7 +319,7 @@ run = shield.run("a")
 assert run.check("good", {}).proceeds
 other = threading.Thread(target=run.check, args=("hang", {}))
 other.start()
-begun.wait(10)
+begun.wait(60)
 child = os.fork()
 if child == 0:
     ok = run.check("good", {}).proceeds and run.check("bad", {}).message == "no"

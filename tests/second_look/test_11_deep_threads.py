@@ -66,7 +66,7 @@ def test_200_calls_beside_one_that_hangs_have_few_threads_and_do_not_wait(hangs:
             assert [finding.code for finding in decision.findings] == ["kernel.lookup_late"]
         assert time.monotonic() - begun < 25  # one alone hangs for longer
         assert threads() == 4
-        assert len(hangs.asked) == 4
+        until(lambda: len(hangs.asked) == 4)
 
 
 def test_by_default_it_is_32_threads(hangs: Hangs) -> None:
@@ -145,7 +145,7 @@ def test_10000_lookups_leave_nothing_behind() -> None:
     assert hung >= 3
     pool.close()
     for thread in [one for one in threading.enumerate() if one.name == "stanchion-counts"]:
-        thread.join(10)
+        thread.join(60)
     assert threads("counts") == 0
     assert not answering._asked
     assert set(late) <= {7, 1_007, 2_007, 3_007, 4_007, 5_007, 6_007, 7_007, 8_007, 9_007}
@@ -205,7 +205,7 @@ def test_async_code_of_a_sync_host_makes_way() -> None:
         run.close()
         shield.close()
         for thread in [one for one in threading.enumerate() if one.name == "stanchion-sees"]:
-            thread.join(10)
+            thread.join(60)
         assert guard.begun > 4
         assert guard.cancelled == guard.begun
 

@@ -119,7 +119,7 @@ def test_a_sync_generator_that_is_left_in_the_middle_of_a_step_is_closed_by_it()
         try:
             yield 1
             working.set()
-            go_on.wait(10)
+            go_on.wait(60)
             yield 2
         finally:
             closed.set()

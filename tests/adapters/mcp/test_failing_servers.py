@@ -68,7 +68,7 @@ def test_a_server_that_dies_in_a_call_is_started_again_for_the_next(era: str) ->
 
     async def played() -> tuple[Any, Any]:
         async with client_of(shield_for(BARE), mortal.upstream(), era=era) as client:
-            with anyio.fail_after(20):
+            with anyio.fail_after(60):
                 return await client.call_tool("die", {}), await client.call_tool("live", {})
 
     dead, alive = anyio.run(played)
@@ -115,16 +115,16 @@ def test_a_server_that_hangs_is_given_up_and_told(era: str) -> None:
     tools = Tools(hang=hangs, live=lambda context, args: text("alive"))
 
     async def played() -> tuple[Any, Any]:
-        async with client_of(shield_for(BARE), tools.upstream(), era=era, timeout_s=0.3) as client:
+        async with client_of(shield_for(BARE), tools.upstream(), era=era, timeout_s=2) as client:
             hung = await client.call_tool("hang", {})
-            with anyio.fail_after(10):
+            with anyio.fail_after(60):
                 while not ended:
                     await anyio.sleep(0.01)
             return hung, await client.call_tool("live", {})
 
     hung, alive = anyio.run(played)
     assert hung.is_error
-    assert "has not answered within 0.3 seconds" in said(hung)
+    assert "has not answered within 2 seconds" in said(hung)
     assert said(alive) == "alive"
 
 
@@ -153,7 +153,7 @@ def test_a_server_that_floods_does_not_drown_its_client(monkeypatch: pytest.Monk
         monkeypatch.setattr(Judging, "read", slowly)
         upstream = Tools(flood=floods).upstream("old")
         async with client_of(shield_for(BARE), upstream, logging_callback=hear) as client:
-            with anyio.fail_after(30):
+            with anyio.fail_after(60):
                 result = await client.call_tool("flood", {})
                 over.set()
                 while len(heard) < 11:
@@ -184,11 +184,13 @@ def test_a_server_may_not_ask_without_end(monkeypatch: pytest.MonkeyPatch) -> No
 
     async def played() -> None:
         async def roots(context: Any) -> types.ListRootsResult:
-            await anyio.sleep(0.05)
+            while len(outcomes) < 3:  # the others have been turned away by then
+                await anyio.sleep(0.005)
             return types.ListRootsResult(roots=[])
 
         async with client_of(shield_for(BARE), Tools(ask=asks).upstream("old"), list_roots_callback=roots) as client:
-            await client.call_tool("ask", {})
+            with anyio.fail_after(60):
+                await client.call_tool("ask", {})
 
     anyio.run(played)
     assert outcomes.count("answered") == 2

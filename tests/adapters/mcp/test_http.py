@@ -36,7 +36,7 @@ async def listening(server: Any) -> AsyncIterator[str]:
     served = uvicorn.Server(config)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(served.serve)
-        with anyio.fail_after(20):
+        with anyio.fail_after(60):
             while not served.started:
                 await anyio.sleep(0.01)
         try:
@@ -50,7 +50,7 @@ async def listening(server: Any) -> AsyncIterator[str]:
 async def client_at(address: str, era: str, **headers: str) -> AsyncIterator[Client]:
     """A client with headers of its own."""
     async with (
-        httpx2.AsyncClient(headers=headers, timeout=20) as http,
+        httpx2.AsyncClient(headers=headers, timeout=60) as http,
         Client(streamable_http_client(address, http_client=http), mode=era, cache=None) as client,
     ):
         yield client

@@ -12,7 +12,7 @@ from stanchion.testing import shield_for
 from tests.adapters.mcp.servers import ERAS, KEY, Tools, client_of, said, text
 
 BARE: dict[str, Any] = {"name": "bare", "guards": [{"use": "secrets"}]}
-WAIT_S = 10
+WAIT_S = 60
 
 
 @pytest.fixture(params=ERAS)

@@ -90,12 +90,13 @@ def test_what_would_destroy_a_host_leaves_it_as_it_is(sandbox: Sandbox, root: Pa
 
 def test_there_is_no_network_and_no_abstract_socket(sandbox: Sandbox) -> None:
     with socket.socket(socket.AF_UNIX) as abstract, socket.create_server(("127.0.0.1", 0)) as server:
-        abstract.bind("\0stanchion-escape")
+        name = f"stanchion-escape-{os.getpid()}"
+        abstract.bind(f"\0{name}")
         abstract.listen()
         port = server.getsockname()[1]
         for code in (
             f"import socket; socket.create_connection(('127.0.0.1', {port}), 2)",
-            "import socket; socket.socket(socket.AF_UNIX).connect('\\0stanchion-escape')",
+            f"import socket; socket.socket(socket.AF_UNIX).connect('\\0{name}')",
             "import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('8.8.8.8', 53))",
         ):
             came = sandbox.run([PYTHON, "-c", code])
