@@ -14,7 +14,7 @@ from tools.decisions.__main__ import main
 from tools.decisions.checkout import played_at
 from tools.decisions.place import ROOT
 
-SOME = ("--part", "83/400", "--jobs", "1")
+SOME = ("--part", "1560/2000", "--jobs", "1")
 """Few cases, chosen so that the guard of the house judges some of them."""
 
 
@@ -36,7 +36,7 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 
 def written(file: Path, seed: str, jobs: str) -> bytes:
     """What another process writes, in which texts have other hashes."""
-    command = [sys.executable, "-m", "tools.decisions", "write", str(file), "--part", "83/400", "--jobs", jobs]
+    command = [sys.executable, "-m", "tools.decisions", "write", str(file), "--part", "827/2000", "--jobs", jobs]
     subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONHASHSEED": seed}, check=True, capture_output=True)
     return file.read_bytes()
 
@@ -45,7 +45,7 @@ def test_two_processes_write_the_same_bytes(tmp_path: Path) -> None:
     first = written(tmp_path / "first.jsonl", "1", "1")
     assert first == written(tmp_path / "second.jsonl", "4321", "2")
     found = kept.read(tmp_path / "first.jsonl")
-    assert found.holds.part == (83, 400)
+    assert found.holds.part == (827, 2000)
     assert found.holds.sources == ("tables", "drawn")
     assert len(found.lines) > 50
 
@@ -114,8 +114,8 @@ def test_what_the_file_does_not_have_is_not_compared(
     file.write_bytes(once["tables"])
     assert main(["compare", str(file), "--only", "drawn"]) == 2
     assert "the file has nothing of that: it holds tables" in capsys.readouterr().err
-    assert main(["compare", str(file), "--part", "6/400"]) == 2
-    assert "the file is part 83/400 of all" in capsys.readouterr().err
+    assert main(["compare", str(file), "--part", "6/2000"]) == 2
+    assert "the file is part 1560/2000 of all" in capsys.readouterr().err
     text = file.read_text("utf-8")
     file.write_text(text.replace('"tables":', '"corpora":', 2), "utf-8")
     assert main(["compare", str(file)]) == 2
