@@ -19,6 +19,7 @@ from stanchion.audit.journal import MemoryJournal
 from stanchion.runtime.answers.deep import Entry
 from stanchion.runtime.answers.question import Question
 from stanchion.testing import shield_for
+from tests.new_threads import NewThreads
 from tests.runtime.test_pool import until
 
 RISKS = {risk: {"risk": risk} for risk in ("low", "medium", "high", "critical")}
@@ -201,7 +202,7 @@ def test_ten_thousand_calls_beside_a_broken_rule_stay_bounded_and_critical_is_ne
     broken: Broken, memory: Callable[[], int]
 ) -> None:
     policy = {**POLICY, "deep": {"critical_wait_ms": 1, "rest_after": 1_000_000}}
-    before = questions()
+    before, new = questions(), NewThreads()
     with shield_for(policy, guards=[broken], journal=MemoryJournal(100), answer_threads=8) as shield:
         run = shield.run("a")
         half = threads = 0
@@ -210,7 +211,7 @@ def test_ten_thousand_calls_beside_a_broken_rule_stay_bounded_and_critical_is_ne
             if number == CALLS // 2:
                 half = memory()
             if number % 50 == 0:
-                threads = max(threads, sum(one.name == "stanchion-deep-and-broken" for one in threading.enumerate()))
+                threads = max(threads, len(new.named("stanchion-deep-and-broken")))
         assert threads <= 8
         assert memory() - half < LARGEST_GROWTH
         assert questions() - before <= 2 * 33

@@ -12,6 +12,7 @@ from stanchion import Action, PolicyError, PolicyLoosens, Shield
 from stanchion.policy.compiled import CompiledPolicy
 from stanchion.policy.load import policy_hash
 from stanchion.runtime.operating.reload import Watcher
+from tests.new_threads import NewThreads
 from tests.sampling import SOAK
 
 OPEN = {
@@ -131,14 +132,14 @@ def test_watch_starts_and_stops_a_thread(tmp_path: Path) -> None:
     """The shield's own watcher hears of a change and ends with the shield."""
     file = tmp_path / "policy.yaml"
     file.write_text("name: one\n", "utf-8")
-    heard = threading.Event()
+    heard, new = threading.Event(), NewThreads()
     with Shield.load(file) as shield:
         first = shield.policy.hash
         shield.watch(0.01, lambda _: heard.set())
         file.write_text("name: one\nguards:\n  - use: safe_mode\n", "utf-8")
         assert heard.wait(30)
         assert shield.policy.hash != first
-    assert not [t for t in threading.enumerate() if t.name == "stanchion-policy"]
+    assert new.named("stanchion-policy") == []
 
 
 def test_a_watcher_that_was_stopped_is_followed_by_another(tmp_path: Path) -> None:
@@ -171,8 +172,9 @@ def test_what_nobody_would_hear_of_is_not_taken(tmp_path: Path) -> None:
     with Shield.load(file) as shield:
         with pytest.raises(ValueError, match="every_s"):
             shield.watch(0)
+        new = NewThreads()
         shield.watch(3600)
-        assert [t for t in threading.enumerate() if t.name == "stanchion-policy"]
+        assert len(new.named("stanchion-policy")) == 1
 
 
 def test_code_of_the_old_policy_answers_for_decisions_begun_under_it() -> None:
@@ -312,9 +314,10 @@ def test_watching_goes_on_and_hears_of_trust(tmp_path: Path) -> None:
     [({"name": "p"}, "given as a mapping"), ("default", "the pack `default`"), ({"extends": "default"}, "a mapping")],
 )
 def test_a_policy_without_a_file_cannot_be_watched(source: str | dict[str, Any], given: str) -> None:
+    new = NewThreads()
     with Shield.load(source) as shield, pytest.raises(ValueError, match=f"no file to watch.*{given}.*`reload\\(\\)`"):
         shield.watch()
-    assert not [t for t in threading.enumerate() if t.name == "stanchion-policy"]
+    assert new.named("stanchion-policy") == []
 
 
 def test_a_mapping_that_extends_a_file_can_be_watched(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from stanchion.kernel.lookups import Answer, Answered, Ask, Expired, Failed, Loo
 from stanchion.runtime.answers import pool as pools
 from stanchion.runtime.answers.lookups import Answering
 from stanchion.runtime.answers.pool import Pool
+from tests.new_threads import NewThreads
 
 BARE = {"name": "bare"}
 LONG_MS = 30_000
@@ -39,6 +40,7 @@ class Desk:
         self.pool = Pool(size)
         self.late: list[Any] = []
         self.heard = threading.Event()
+        self._new = NewThreads()
         self.answering = Answering(lambda *_: code, self._late, lambda _: None, lambda *_: keeps, self.pool)
 
     def ask(self, payload: Any = None, deadline_ms: int = LONG_MS) -> Answer:
@@ -58,7 +60,7 @@ class Desk:
 
     def threads(self) -> list[threading.Thread]:
         """The threads that work for the guard."""
-        return [thread for thread in threading.enumerate() if thread.name == "stanchion-g"]
+        return self._new.named("stanchion-g")
 
     def end(self) -> None:
         """Close the pool and wait until its threads have ended."""

@@ -15,6 +15,7 @@ from stanchion import Risk, Shield, Stage
 from stanchion.kernel.lookups import Expired, Lookup
 from stanchion.runtime.answers.lookups import Answering
 from stanchion.runtime.answers.pool import Pool
+from tests.new_threads import NewThreads
 from tests.runtime.test_pool import until
 
 BARE = {"name": "bare"}
@@ -50,12 +51,13 @@ def hangs() -> Iterator[Hangs]:
     guard.go.set()
 
 
-def threads(guard: str = "hangs") -> int:
-    """How many threads work for a guard."""
-    return sum(thread.name == f"stanchion-{guard}" for thread in threading.enumerate())
+@pytest.fixture
+def new() -> NewThreads:
+    """The threads of this test."""
+    return NewThreads()
 
 
-def test_200_calls_beside_one_that_hangs_have_few_threads_and_do_not_wait(hangs: Hangs) -> None:
+def test_200_calls_beside_one_that_hangs_have_few_threads_and_do_not_wait(hangs: Hangs, new: NewThreads) -> None:
     """Low-risk calls proceed: the first ones after the deadline, the rest at once."""
     with Shield.load(BARE, guards=[hangs], answer_threads=4) as shield:
         run = shield.run("a")
@@ -65,18 +67,18 @@ def test_200_calls_beside_one_that_hangs_have_few_threads_and_do_not_wait(hangs:
             assert decision.proceeds
             assert [finding.code for finding in decision.findings] == ["kernel.lookup_late"]
         assert time.monotonic() - begun < 25  # one alone hangs for longer
-        assert threads() == 4
+        assert len(new.named("stanchion-hangs")) == 4
         until(lambda: len(hangs.asked) == 4)
 
 
-def test_by_default_it_is_32_threads(hangs: Hangs) -> None:
+def test_by_default_it_is_32_threads(hangs: Hangs, new: NewThreads) -> None:
     """Enough for many agents at a time, and never 201."""
     hangs.deadline_ms = 1
     with Shield.load({**BARE, "deep": {"rest_after": 1_000}}, guards=[hangs]) as shield:
         run = shield.run("a")
         for number in range(200):
             run.check(f"tool-{number}", {})
-        assert threads() == 32
+        assert len(new.named("stanchion-hangs")) == 32
 
 
 def test_a_high_risk_call_is_refused_at_once(hangs: Hangs) -> None:
@@ -114,7 +116,7 @@ def test_what_went_ahead_is_still_asked_about_when_a_thread_is_free(hangs: Hangs
         assert [sum(tool in words for words in said) for tool in ("one", "two", "three")] == [1, 1, 1]
 
 
-def test_10000_lookups_leave_nothing_behind() -> None:
+def test_10000_lookups_leave_nothing_behind(new: NewThreads) -> None:
     """Whatever became of them: answered, raised, late."""
     pool = Pool(4)
     go = threading.Event()
@@ -141,12 +143,12 @@ def test_10000_lookups_leave_nothing_behind() -> None:
         hung += isinstance(answered, Expired)
         if hung == 3:
             go.set()
-        assert threads("counts") <= 4
+        assert len(new.named("stanchion-counts")) <= 4
     assert hung >= 3
     pool.close()
-    for thread in [one for one in threading.enumerate() if one.name == "stanchion-counts"]:
+    for thread in new.named("stanchion-counts"):
         thread.join(60)
-    assert threads("counts") == 0
+    assert new.named("stanchion-counts") == []
     assert not answering._asked
     assert set(late) <= {7, 1_007, 2_007, 3_007, 4_007, 5_007, 6_007, 7_007, 8_007, 9_007}
 
@@ -190,7 +192,7 @@ def test_async_code_of_an_async_host_is_bounded_and_cancelled() -> None:
     asyncio.run(host())
 
 
-def test_async_code_of_a_sync_host_makes_way() -> None:
+def test_async_code_of_a_sync_host_makes_way(new: NewThreads) -> None:
     """Where all threads are late, the one that has been for longest is cancelled, and the next is asked."""
     guard = Sees()
     restless = {**BARE, "deep": {"rest_after": 1_000_000}}
@@ -199,18 +201,18 @@ def test_async_code_of_a_sync_host_makes_way() -> None:
         give_up = time.monotonic() + 30
         for number in itertools.count():
             assert run.check(f"tool-{number}", {}).proceeds
-            assert threads("sees") <= 2
+            assert len(new.named("stanchion-sees")) <= 2
             if guard.begun > 4 or time.monotonic() > give_up:
                 break
         run.close()
         shield.close()
-        for thread in [one for one in threading.enumerate() if one.name == "stanchion-sees"]:
+        for thread in new.named("stanchion-sees"):
             thread.join(60)
         assert guard.begun > 4
         assert guard.cancelled == guard.begun
 
 
-def test_deep_guards_of_other_risks_and_stages_behave_as_before() -> None:
+def test_deep_guards_of_other_risks_and_stages_behave_as_before(new: NewThreads) -> None:
     """An answer that comes in time is an answer."""
 
     def refuse(event: Any) -> str | None:
@@ -226,4 +228,5 @@ def test_deep_guards_of_other_risks_and_stages_behave_as_before() -> None:
     for one in asked:
         one.join()
     assert run.check("pay", {}).message == "no"
-    assert threads("refuse") == 1
+    assert len(new.named("stanchion-refuse")) == 1
+    shield.close()

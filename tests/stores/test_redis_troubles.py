@@ -288,10 +288,13 @@ def test_what_a_server_may_answer(answer: str, says: str) -> None:
 
 
 def test_what_is_no_redis() -> None:
-    for answer, says in ((b"HTTP/1.1 400 Bad Request\r\n\r\n", "cannot be reached"), (b"", "did not answer")):
+    for answer, says, timeout_s in (
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", "cannot be reached", FOREVER_S),
+        (b"", "did not answer", SHORT_S),
+    ):
         listener = Answering(answer)
         with pytest.raises(StoreError, match=says):
-            RedisStore(f"redis://127.0.0.1:{listener.port}/7", timeout_s=SHORT_S)
+            RedisStore(f"redis://127.0.0.1:{listener.port}/7", timeout_s=timeout_s)
         listener.close()
 
 
