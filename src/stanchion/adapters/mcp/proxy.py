@@ -110,7 +110,7 @@ class Proxy:
 
     async def _greet(self, context: Any, call_next: Any) -> Any:
         """The handshake: the client gets a relay, and is told what its servers can do."""
-        caller = from_handshake(context.params or {}, self._headers(context))
+        caller = from_handshake(context.params or {}, self._headers(context), context.request is not None)
         relay = Relay(self._setup, caller, context.lifespan_context.tasks)
         try:
             await relay.open()
@@ -172,7 +172,7 @@ class Proxy:
         headers = self._headers(context)
         relay: Relay | None
         if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
-            caller = from_envelope(context.params, context.protocol_version, headers)
+            caller = from_envelope(context.params, context.protocol_version, headers, context.request is not None)
             relay = await context.lifespan_context.of(caller)
         else:
             relay = connection.kept(context)

@@ -20,6 +20,8 @@ BARE: Final = "stanchion mcp, bare policy"
 PACK: Final = "stanchion mcp, pack mcp"
 CHAIN: Final = "the chain of pack mcp alone"
 ADDED: Final = "what pack mcp adds to a call"
+ABLE: Final = ("warn", "redact", "retry", "queue", "escalate")
+"""What the proxy can carry out."""
 AT_ONCE: Final = 32
 TEXT: Final = "a line of ordinary text, as tools give it; " * 5
 
@@ -78,12 +80,12 @@ async def _client(stack: AsyncExitStack, words: list[str], folder: Path) -> Any:
 def _judging(stack: AsyncExitStack, folder: Path, policy: str) -> Any:
     """A run in this process, as the proxy has one for each client."""
     from stanchion import Shield
-    from stanchion.adapters.mcp.words import HOST
+    from stanchion.hosting import Host
 
     state = folder / f"chain-{policy}"
     loaded = Shield.load(folder / f"{policy}.yaml", store=state / "state.db", journal=state / "trail")
     shield = stack.enter_context(loaded)
-    return stack.enter_context(HOST.run(shield, "mcp"))
+    return stack.enter_context(Host("bench", can=ABLE).run(shield, "mcp"))
 
 
 async def _judged(run: Any, calls: int) -> list[int]:
