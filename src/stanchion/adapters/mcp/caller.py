@@ -16,12 +16,14 @@ OF_THE_HOP: Final = frozenset(
 
 
 class Caller(msgspec.Struct, frozen=True):
-    """A client: its name, what it can do, the version it speaks, and the headers that go on to its servers."""
+    """A client: its name, what it can do, the version it speaks, the headers that go on to its servers, and whether it
+    comes by HTTP."""
 
     info: dict[str, Any]
     capabilities: dict[str, Any]
     version: str
     headers: dict[str, str]
+    by_http: bool = False
 
     @property
     def is_modern(self) -> bool:
@@ -39,7 +41,7 @@ class Caller(msgspec.Struct, frozen=True):
         return method in needed and isinstance(self.capabilities.get(needed[method]), Mapping)
 
 
-def from_handshake(params: Mapping[str, Any], headers: dict[str, str]) -> Caller:
+def from_handshake(params: Mapping[str, Any], headers: dict[str, str], by_http: bool) -> Caller:
     """The client that sends `initialize`."""
     version = params.get("protocolVersion")
     return Caller(
@@ -47,15 +49,15 @@ def from_handshake(params: Mapping[str, Any], headers: dict[str, str]) -> Caller
         _mapping(params.get("capabilities")),
         version if isinstance(version, str) and version not in MODERN_PROTOCOL_VERSIONS else LATEST_HANDSHAKE_VERSION,
         headers,
+        by_http,
     )
 
 
-def from_envelope(params: Mapping[str, Any] | None, version: str, headers: dict[str, str]) -> Caller:
+def from_envelope(params: Mapping[str, Any] | None, version: str, headers: dict[str, str], by_http: bool) -> Caller:
     """The client of a request that stands for itself."""
     meta = _mapping(_mapping(params).get("_meta"))
-    return Caller(
-        _mapping(meta.get(CLIENT_INFO_META_KEY)), _mapping(meta.get(CLIENT_CAPABILITIES_META_KEY)), version, headers
-    )
+    info, able = _mapping(meta.get(CLIENT_INFO_META_KEY)), _mapping(meta.get(CLIENT_CAPABILITIES_META_KEY))
+    return Caller(info, able, version, headers, by_http)
 
 
 def passed_on(params: Mapping[str, Any] | None) -> dict[str, Any]:

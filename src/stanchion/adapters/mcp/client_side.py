@@ -42,13 +42,7 @@ class ClientSide:
             raise MCPError(METHOD_NOT_FOUND, f"the client does not answer `{method}`")
         if self.caller.is_modern:
             return await self._asking().ask(method, params)
-        session, related = self._nearest()
-        answer = await session.send_request(
-            open_types.request(method, params),
-            open_types.AnyResult,
-            metadata=ServerMessageMetadata(related_request_id=related),
-        )
-        return open_types.raw(answer)
+        return await asked_on(*self._nearest(), method, params)
 
     async def tell(self, method: str, params: dict[str, Any]) -> None:
         """Pass a notification on to the client, where it is clear whom it is for."""
@@ -81,3 +75,13 @@ class ClientSide:
             context, _ = next(reversed(self._active.values()))
             return context.session, context.request_id
         return self.standing, None
+
+
+async def asked_on(session: Any, related: Any, method: str, params: dict[str, Any]) -> dict[str, Any]:
+    """What a client of the handshake era answers, asked on the stream of one of its requests; raises `MCPError`."""
+    answer = await session.send_request(
+        open_types.request(method, params),
+        open_types.AnyResult,
+        metadata=ServerMessageMetadata(related_request_id=related),
+    )
+    return open_types.raw(answer)

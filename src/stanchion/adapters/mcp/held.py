@@ -18,6 +18,8 @@ MOST: Final = 1000
 """How many calls are held at once; the oldest is given up first."""
 HELD_S: Final = 600.0
 """How long a client may take to answer."""
+OURS: Final = "stanchion-"
+"""What a token begins with, which tells it from the state of a server that asks the client by itself."""
 
 Outcome = dict[str, Any] | Exception
 
@@ -27,7 +29,7 @@ class Held:
 
     def __init__(self, what: bytes) -> None:
         self.what = what
-        self.token = secrets.token_urlsafe(32)
+        self.token = f"{OURS}{secrets.token_urlsafe(32)}"
         self._scope = anyio.CancelScope()
         self._asked: dict[str, tuple[dict[str, Any], anyio.Event, list[dict[str, Any]]]] = {}
         self._outcome: Outcome | None = None

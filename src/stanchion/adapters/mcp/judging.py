@@ -10,8 +10,8 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, REQUEST_TIMEOUT
 
 from stanchion.adapters.mcp.link import Unreachable
-from stanchion.adapters.mcp.words import CALL, REFUSED, failed, said_no
-from stanchion.hosting import Hosted
+from stanchion.adapters.mcp.words import CALL, REFUSED, Request, failed, said_no
+from stanchion.hosting import Hosted, Refusal
 
 LOG: Final = logging.getLogger("stanchion.mcp")
 OWN_FAILURE: Final = (
@@ -19,6 +19,8 @@ OWN_FAILURE: Final = (
 )
 
 Carry = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
+Lets = Callable[[Refusal], Awaitable[bool]]
+"""Says whether a request that waits for a person may be made again by now."""
 
 
 class Judging:
@@ -27,8 +29,21 @@ class Judging:
     def __init__(self, hosted: Hosted) -> None:
         self._hosted = hosted
 
-    async def call(self, method: str, tool: str, args: Any, carry: Carry) -> dict[str, Any]:
-        """Have a request judged, carried out and its result judged; raises `MCPError`."""
+    async def call(self, method: str, tool: str, args: Any, carry: Carry, lets: Lets | None = None) -> dict[str, Any]:
+        """Have a request judged, carried out and its result judged; raises `MCPError`. One that waits for a person is
+        made once more where `lets` says that it may be."""
+        request = Request(method)
+        try:
+            result = await self._called(request, tool, args, carry)
+        except MCPError:
+            if not await _is_let(request, lets):
+                raise
+        else:
+            if not await _is_let(request, lets):
+                return result
+        return await self._called(Request(method), tool, args, carry)
+
+    async def _called(self, request: Request, tool: str, args: Any, carry: Carry) -> dict[str, Any]:
         faults: list[MCPError] = []
 
         async def carried(given: dict[str, Any]) -> dict[str, Any]:
@@ -39,15 +54,15 @@ class Judging:
                 raise
 
         try:
-            result: dict[str, Any] = await self._hosted.acall(tool, args, carried, about=method)
+            result: dict[str, Any] = await self._hosted.acall(tool, args, carried, about=request)
         except Exception as error:  # noqa: BLE001 - whatever goes wrong, the client gets an answer that it understands
-            return await self._failure(method, error, faults)
-        return self._with_notices(result) if method == CALL else result
+            return await self._failure(request.method, error, faults)
+        return self._with_notices(result) if request.method == CALL else result
 
     async def read(self, method: str, value: Any) -> Any:
         """Have judged what a client is about to read; gives it as it may be read. Raises `MCPError`."""
         try:
-            told = await self._hosted.areport("tool_result", tool=method, result=value, about=method)
+            told = await self._hosted.areport("tool_result", tool=method, result=value, about=Request(""))
         except MCPError:
             raise
         except Exception as error:  # noqa: BLE001 - what nobody has judged is not passed on
@@ -79,3 +94,7 @@ class Judging:
             return result
         told = [{"type": "text", "text": f"Warning: {words}"} for words in notices]
         return {**result, "content": [*result["content"], *told]}
+
+
+async def _is_let(request: Request, lets: Lets | None) -> bool:
+    return request.waiting is not None and lets is not None and await lets(request.waiting)

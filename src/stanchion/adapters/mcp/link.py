@@ -68,6 +68,7 @@ class Link:
         """What its tools take, by the names that the client knows."""
         self._asked, self._noticed, self._timeout_s = asked, noticed, timeout_s
         self._dispatcher: JSONRPCDispatcher[Any] | None = None
+        self._read: Any = None
         self._close: anyio.Event = anyio.Event()
         self._opening = anyio.Lock()
         self._failures, self._again_at, self._why = 0, 0.0, ""
@@ -137,7 +138,7 @@ class Link:
             return await dispatcher.send_raw_request(method, sent, options)
         except MCPError as error:
             if is_over(dispatcher, error):
-                raise Unreachable(self.name, "it ended while it was at work") from None
+                raise Unreachable(self.name, self._trouble() or "it ended while it was at work") from None
             if error.code == REQUEST_TIMEOUT:
                 raise MCPError(
                     REQUEST_TIMEOUT, f"the server `{self.name}` has not answered within {self._timeout_s:g} seconds"
@@ -191,7 +192,7 @@ class Link:
         self._close = close = anyio.Event()
         try:
             async with self.upstream.connect(self.caller.headers) as (read, write), anyio.create_task_group() as own:
-                dispatcher = JSONRPCDispatcher[Any](read, write)
+                dispatcher, self._read = JSONRPCDispatcher[Any](read, write), read
                 send, receive = anyio.create_memory_object_stream[tuple[str, dict[str, Any]]](WAITING)
 
                 async def run(*, task_status: anyio.abc.TaskStatus[None]) -> None:
@@ -225,6 +226,8 @@ class Link:
                     task_status.started()
                     await close.wait()
                     self._lost(dispatcher)
+                    if trouble := self._trouble():
+                        LOG.warning("the connection to the server `%s` ended: %s", self.name, trouble)
                     own.cancel_scope.cancel()
         except Exception as error:  # noqa: BLE001 - other clients must not notice
             if not is_open:
@@ -240,6 +243,11 @@ class Link:
             if error.code == CONNECTION_CLOSED and not is_over(dispatcher, error):
                 raise MCPError(INTERNAL_ERROR, error.message) from None  # it lives, and says no
             raise
+
+    def _trouble(self) -> str:
+        """Why nothing more is read of what the server sends, where that is why the connection is over."""
+        trouble = getattr(self._read, "trouble", "")
+        return str(trouble)
 
     def _lost(self, dispatcher: JSONRPCDispatcher[Any] | None) -> None:
         """A connection is over; another may have taken its place already."""

@@ -65,7 +65,6 @@ class Proxy:
         self._setup = Setup(shield, tuple(upstreams), Names(names), Definitions(shield), agent, task, timeout_s)
         self._passed = tuple(name.lower() for name in passed)
         self._schemas: dict[str, Any] = {}
-        self._call = self._handler(requests.call_tool)
         self.server = self._server()
 
     def _server(self) -> Server[_Relays]:
@@ -96,22 +95,22 @@ class Proxy:
         where both sides speak the same version: what is wrong with their shape, the server and the client see."""
         if ctx.method == "initialize":
             return await self._greet(ctx, call_next)
-        if ctx.method == CALL and _is_call(ctx.params) and await self._speak_alike(ctx):
-            return await self._call(ctx, None)
+        if ctx.method == CALL and _is_call(ctx.params) and (relay := await self._speaks_alike(ctx)) is not None:
+            return await self._answer(requests.call_tool, ctx, relay)
         return await call_next(ctx)
 
-    async def _speak_alike(self, context: Any) -> bool:
-        """Whether the server of a call speaks the client's version; not where that cannot be told."""
+    async def _speaks_alike(self, context: Any) -> Relay | None:
+        """The relay of a call whose server speaks the client's version; none where that cannot be told."""
         try:
             relay = await self._relay(context)
             link, _ = relay.by_name(context.params["name"])
         except MCPError:
-            return False
-        return link.greeted.version == str(context.protocol_version)
+            return None
+        return relay if link.greeted.version == str(context.protocol_version) else None
 
     async def _greet(self, context: Any, call_next: Any) -> Any:
         """The handshake: the client gets a relay, and is told what its servers can do."""
-        caller = from_handshake(context.params or {}, self._headers(context))
+        caller = from_handshake(context.params or {}, self._headers(context), context.request is not None)
         relay = Relay(self._setup, caller, context.lifespan_context.tasks)
         try:
             await relay.open()
@@ -136,24 +135,29 @@ class Proxy:
 
     def _handler(self, handle: Handle) -> Callable[[Any, Any], Awaitable[dict[str, Any]]]:
         async def handled(context: Any, params: Any) -> dict[str, Any]:
-            try:
-                relay = await self._relay(context)
-                result = await handle(relay, context)
-            except Unreachable as error:
-                if context.method != CALL:
-                    raise
-                return _shaped(context, failed(error.message))
-            except MCPError:
-                raise
-            except Exception as error:  # noqa: BLE001 - a mistake of ours refuses, and its words stay here
-                LOG.error("`%s` failed with `%s`", context.method, type(error).__name__)
-                return _shaped(context, said_no(context.method, OWN_FAILURE))
-            if context.method == "tools/list":
-                for link in relay.links.values():
-                    self._schemas.update(link.schemas)
-            return _shaped(context, result)
+            return await self._answer(handle, context)
 
         return handled
+
+    async def _answer(self, handle: Handle, context: Any, relay: Relay | None = None) -> dict[str, Any]:
+        """The answer to a request: whatever goes wrong, it is one that the client understands."""
+        try:
+            if relay is None:
+                relay = await self._relay(context)
+            result = await handle(relay, context)
+        except Unreachable as error:
+            if context.method != CALL:
+                raise
+            return _shaped(context, failed(error.message))
+        except MCPError:
+            raise
+        except Exception as error:  # noqa: BLE001 - a mistake of ours refuses, and its words stay here
+            LOG.error("`%s` failed with `%s`", context.method, type(error).__name__)
+            return _shaped(context, said_no(context.method, OWN_FAILURE))
+        if context.method == "tools/list":
+            for link in relay.links.values():
+                self._schemas.update(link.schemas)
+        return _shaped(context, result)
 
     async def _listen(self, context: Any, params: Any) -> Any:
         relay = await self._relay(context)
@@ -168,7 +172,7 @@ class Proxy:
         headers = self._headers(context)
         relay: Relay | None
         if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
-            caller = from_envelope(context.params, context.protocol_version, headers)
+            caller = from_envelope(context.params, context.protocol_version, headers, context.request is not None)
             relay = await context.lifespan_context.of(caller)
         else:
             relay = connection.kept(context)

@@ -19,6 +19,7 @@ from stanchion.adapters.mcp.judging import Judging
 from stanchion.adapters.mcp.link import Link, Unreachable
 from stanchion.adapters.mcp.names import Names
 from stanchion.adapters.mcp.notices import Notices
+from stanchion.adapters.mcp.person import person_before
 from stanchion.adapters.mcp.subscriptions import Subscriptions
 from stanchion.adapters.mcp.upstream import Upstream
 from stanchion.adapters.mcp.words import HOST
@@ -51,7 +52,9 @@ class Relay:
     def __init__(self, setup: Setup, caller: Caller, tasks: anyio.abc.TaskGroup) -> None:
         self.setup, self.tasks = setup, tasks
         self.client = ClientSide(caller)
-        self.judged = Judging(HOST.run(setup.shield, setup.agent, setup.task))
+        hosted = HOST.run(setup.shield, setup.agent, setup.task)
+        self.judged = Judging(hosted)
+        self.person = person_before(setup.shield, hosted, caller)
         self.held = HeldCalls()
         self.subscriptions = Subscriptions(tasks, setup.names)
         self._notices = Notices(self.client, self.judged, setup.names, self.subscriptions)

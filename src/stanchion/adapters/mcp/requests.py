@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -10,11 +11,12 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 
 from stanchion.adapters.mcp.caller import passed_on
-from stanchion.adapters.mcp.client_side import REPORTS
-from stanchion.adapters.mcp.held import Held
+from stanchion.adapters.mcp.client_side import REPORTS, asked_on
+from stanchion.adapters.mcp.held import OURS, Held
 from stanchion.adapters.mcp.link import Link
 from stanchion.adapters.mcp.listing import known
-from stanchion.adapters.mcp.relay import Relay
+from stanchion.adapters.mcp.person import ELICIT, Ask
+from stanchion.adapters.mcp.relay import ASKABLE, Relay
 
 ROUNDS: Final = 10
 """How often a server may ask the client for more before it gives a result."""
@@ -114,22 +116,33 @@ async def _answered(
 ) -> dict[str, Any]:
     """A request from its judgement to its answer."""
 
-    def work() -> Awaitable[dict[str, Any]]:
-        return _carried(relay, context, link, method, tool, args, forward)
+    def work(ask: Ask | None) -> Awaitable[dict[str, Any]]:
+        return _carried(relay, context, link, method, tool, args, forward, ask)
 
-    caller = relay.client.caller
-    asks = any(caller.can(one) for one in ("sampling/createMessage", "elicitation/create", "roots/list"))
-    if caller.is_modern and asks and not link.greeted.is_modern:
-        return await _held(relay, context, work)
+    if _may_be_held(relay, link):
+        return await _held(relay, context, link, work)
+
+    def ask(params: dict[str, Any]) -> Awaitable[dict[str, Any]]:
+        return asked_on(context.session, context.request_id, ELICIT, params)
+
     key = relay.client.began(context)
     try:
-        return await work()
+        return await work(None if relay.client.caller.is_modern else ask)
     finally:
         relay.client.ended(key)
 
 
+def _may_be_held(relay: Relay, link: Link) -> bool:
+    """Whether a client of the modern era may be asked something in the middle of a request: by a server of the other
+    era, or by us."""
+    caller = relay.client.caller
+    if not caller.is_modern:
+        return False
+    return relay.person is not None if link.greeted.is_modern else any(caller.can(one) for one in ASKABLE)
+
+
 async def _carried(
-    relay: Relay, context: Any, link: Link, method: str, tool: str, args: Any, forward: Forward
+    relay: Relay, context: Any, link: Link, method: str, tool: str, args: Any, forward: Forward, ask: Ask | None
 ) -> dict[str, Any]:
     responses = (context.params or {}).get("inputResponses")
     if responses is not None:
@@ -145,7 +158,8 @@ async def _carried(
             result = await _asked_meanwhile(relay, link, method, sent, result, report)
         return relay.names.in_result(link.name, result)
 
-    return await relay.judged.call(method, tool, args, carry)
+    lets = None if relay.person is None or ask is None else partial(relay.person.lets, ask)
+    return await relay.judged.call(method, tool, args, carry, lets)
 
 
 async def _asked_meanwhile(
@@ -163,19 +177,23 @@ async def _asked_meanwhile(
     raise MCPError(INVALID_PARAMS, f"the server `{link.name}` has asked {ROUNDS} times and given no result")
 
 
-async def _held(relay: Relay, context: Any, work: Callable[[], Awaitable[dict[str, Any]]]) -> dict[str, Any]:
-    """A request whose server may ask the client in the middle of it."""
+async def _held(
+    relay: Relay, context: Any, link: Link, work: Callable[[Ask], Awaitable[dict[str, Any]]]
+) -> dict[str, Any]:
+    """A request in the middle of which the client may be asked something."""
     params = dict(context.params or {})
     answers, token = params.pop("inputResponses", None), params.pop("requestState", None)
     params.pop("_meta", None)
+    if link.greeted.is_modern and not str(token).startswith(OURS):
+        token = None  # the client goes on with what the server itself has asked
     what = msgspec.json.encode([context.method, params], order="deterministic")
     held = relay.held.find(token, what) if token is not None else None
     if token is not None and held is None:
         raise MCPError(INVALID_PARAMS, "the call that this continues is not there any more: make it again")
     is_new = held is None
     if held is None:
-        held = Held(what)
-        relay.tasks.start_soon(held.run, work)
+        begun = held = Held(what)
+        relay.tasks.start_soon(held.run, lambda: work(lambda params: begun.ask(ELICIT, params)))
     elif isinstance(answers, dict):
         held.answered(answers)
     key = relay.client.began(context, held)

@@ -8,6 +8,7 @@ from typing import Any, Final
 import anyio
 
 from stanchion.adapters.mcp.proxy import Proxy
+from stanchion.adapters.mcp.standard import standard_streams
 
 PATH: Final = "/mcp"
 
@@ -18,10 +19,8 @@ def serve_streams(proxy: Proxy) -> None:
 
 
 async def _streams(proxy: Proxy) -> None:
-    from mcp.server.stdio import stdio_server
-
     async def serve() -> None:
-        async with stdio_server() as (read, write):
+        async with standard_streams() as (read, write):
             await proxy.server.run(read, write, proxy.server.create_initialization_options())
         tasks.cancel_scope.cancel()
 

@@ -66,11 +66,10 @@ def command(name: str, words: list[str], env: Mapping[str, str] | None = None, *
 
     @asynccontextmanager
     async def connect(headers: Mapping[str, str]) -> AsyncIterator[Streams]:
-        from mcp import StdioServerParameters, stdio_client
+        from stanchion.adapters.mcp.process import started
 
-        described = StdioServerParameters(command=words[0], args=words[1:], env={**_inherited(), **(env or {})})
         with without_secrets(hide) as log:
-            async with stdio_client(described, log) as streams:
+            async with started(words, {**_inherited(), **(env or {})}, log) as streams:
                 yield streams
 
     return Upstream(name, connect, told_by="\0".join(words))

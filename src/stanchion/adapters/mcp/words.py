@@ -15,6 +15,16 @@ CALL: Final = "tools/call"
 """The one request whose answer a model reads."""
 
 
+class Request:
+    """A request on its way, for the words of its refusal; remembers one that waits for a person."""
+
+    __slots__ = ("method", "waiting")
+
+    def __init__(self, method: str) -> None:
+        self.method = method
+        self.waiting: Refusal | None = None
+
+
 def failed(text: str) -> dict[str, Any]:
     """A tool's result that says what went wrong."""
     return {"content": [{"type": "text", "text": text}], "isError": True}
@@ -28,7 +38,10 @@ def said_no(method: str, text: str) -> dict[str, Any]:
 
 
 def _refused(refusal: Refusal) -> dict[str, Any]:
-    return said_no(str(refusal.about), str(refusal))
+    request: Request = refusal.about
+    if refusal.waits and refusal.ticket is not None and not refusal.happened:
+        request.waiting = refusal
+    return said_no(request.method, str(refusal))
 
 
 HOST: Final = Host(

@@ -18,6 +18,10 @@ from stanchion_lab.bench.table import Effort, Row, Section
 PASSING: Final = "a proxy that passes everything on"
 BARE: Final = "stanchion mcp, bare policy"
 PACK: Final = "stanchion mcp, pack mcp"
+CHAIN: Final = "the chain of pack mcp alone"
+ADDED: Final = "what pack mcp adds to a call"
+ABLE: Final = ("warn", "redact", "retry", "queue", "escalate")
+"""What the proxy can carry out."""
 AT_ONCE: Final = 32
 TEXT: Final = "a line of ordinary text, as tools give it; " * 5
 
@@ -34,7 +38,9 @@ def proxies(effort: Effort) -> Section:
 async def _measured(folder: Path, rounds: int, calls: int) -> list[Row]:
     async with AsyncExitStack() as stack:
         clients = {name: await _client(stack, words, folder) for name, words in _commands(folder).items()}
+        chains = [_judging(stack, folder, name) for name in ("bare", "pack")]
         took: dict[str, list[int]] = {name: [] for name in clients}
+        alone: list[list[int]] = [[] for _ in chains]
         at_once: dict[str, list[float]] = {name: [] for name in clients}
         for client in clients.values():
             await _one_by_one(client, calls)
@@ -42,7 +48,10 @@ async def _measured(folder: Path, rounds: int, calls: int) -> list[Row]:
             for name, client in clients.items():
                 took[name] += await _one_by_one(client, calls)
                 at_once[name].append(await _together(client, calls * 4))
-    return _rows({name: cost_of(each) for name, each in took.items()}, at_once)
+            for chain, each in zip(chains, alone, strict=True):
+                each += await _judged(chain, calls)
+    costs = {name: cost_of(each) for name, each in took.items()}
+    return [*_rows(costs, at_once), *_added(costs, [cost_of(each) for each in alone])]
 
 
 def _commands(folder: Path) -> dict[str, list[str]]:
@@ -66,6 +75,31 @@ async def _client(stack: AsyncExitStack, words: list[str], folder: Path) -> Any:
     env = {**os.environ, "STANCHION_STATE_DIR": str(folder / "state")}
     described = StdioServerParameters(command=words[0], args=words[1:], env=env)
     return await stack.enter_async_context(Client(described, mode="legacy", cache=None))
+
+
+def _judging(stack: AsyncExitStack, folder: Path, policy: str) -> Any:
+    """A run in this process, as the proxy has one for each client."""
+    from stanchion import Shield
+    from stanchion.hosting import Host
+
+    state = folder / f"chain-{policy}"
+    loaded = Shield.load(folder / f"{policy}.yaml", store=state / "state.db", journal=state / "trail")
+    shield = stack.enter_context(loaded)
+    return stack.enter_context(Host("bench", can=ABLE).run(shield, "mcp"))
+
+
+async def _judged(run: Any, calls: int) -> list[int]:
+    """The times of calls that are judged as in the proxy, with a server that answers at once."""
+
+    async def carry(args: dict[str, Any]) -> dict[str, Any]:
+        return {"content": [{"type": "text", "text": args["text"]}]}
+
+    took: list[int] = []
+    for number in range(calls):
+        begun = time.perf_counter_ns()
+        await run.acall("echo", {"text": f"{TEXT}{number}"}, carry, about="tools/call")
+        took.append(time.perf_counter_ns() - begun)
+    return took
 
 
 async def _one_by_one(client: Any, calls: int) -> list[int]:
@@ -112,3 +146,14 @@ def _rows(costs: dict[str, Cost], at_once: dict[str, list[float]]) -> list[Row]:
         for name, each in median.items()
     ]
     return rows
+
+
+def _added(costs: dict[str, Cost], chains: list[Cost]) -> list[Row]:
+    """What the pack's chain takes by itself, and how much longer a call through the proxy is with the pack."""
+    bare, pack = chains
+    own = pack.p50_us - bare.p50_us
+    added = costs[PACK].p50_us - costs[BARE].p50_us
+    return [
+        Row(CHAIN, amount=own, unit="us"),
+        Row(ADDED, ratio=round(added / own, 2), amount=added, unit="us"),
+    ]
