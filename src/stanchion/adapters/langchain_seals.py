@@ -1,4 +1,4 @@
-"""Holds LangChain to what was judged: its callbacks tell, past every middleware, what is about to run or to be asked."""
+"""Holds LangChain to what was judged: callbacks tell, past every middleware, what is about to run or to be asked."""
 
 from __future__ import annotations
 
