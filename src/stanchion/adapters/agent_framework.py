@@ -12,6 +12,7 @@ from typing import Any, Final
 from stanchion.hosting import EVERYTHING, Changed, Host, Hosted, Refusal, tried
 from stanchion.hosting.in_order import InOrder
 from stanchion.hosting.prompts import Prompts
+from stanchion.hosting.sealing import SEALED, opened, put_round, sealed
 from stanchion.kernel.stages import Stage
 
 tried("agent-framework-core", "1.23", "2")
@@ -22,10 +23,13 @@ from agent_framework import (  # noqa: E402
     ChatResponseUpdate,
     Content,
     FunctionMiddleware,
+    FunctionTool,
     Message,
     MiddlewareFailure,
     ResponseStream,
 )
+
+ADVICE: Final = "put the middleware that changes it before the shield's"
 
 APPROVED: Final = "approval_response"
 """Where the framework says that a call was approved in its own way."""
@@ -119,7 +123,11 @@ class GuardedTools(FunctionMiddleware):
 
         async def carry(args: dict[str, Any]) -> Any:
             context.arguments = args
-            await call_next()
+            for one in [context.function, *([] if context.tools is None else context.tools)]:
+                if isinstance(one, FunctionTool):
+                    put_round(one, "invoke", _invoke_sealed)
+            with sealed(context.function.name, args):
+                await call_next()
             return context.result
 
         async def delegate(args: dict[str, Any]) -> Any:
@@ -142,8 +150,19 @@ class GuardedTools(FunctionMiddleware):
 
 
 def _args(context: Any) -> Any:
-    given = context.arguments
+    return _plain(context.arguments)
+
+
+def _plain(given: Any) -> Any:
     return given.model_dump() if hasattr(given, "model_dump") else given
+
+
+async def _invoke_sealed(invoke: Any, tool: Any, **given: Any) -> Any:
+    """Run a tool, if this is the call that was judged; where an agent is used without the middleware none was."""
+    if SEALED.get() is None:
+        return await invoke(**given)
+    with opened(tool.name, _plain(given["arguments"]), ADVICE):
+        return await invoke(**given)
 
 
 def _agent_of(tool: Any) -> Any:

@@ -155,8 +155,9 @@ class Hook:
             return handed(function_name, function_call, arguments)
 
         def given(args: dict[str, Any]) -> dict[str, Any]:
+            # Agno runs the tool with this very object, and hooks behind ours get what is given on: each has its own.
             arguments.clear()
-            arguments.update(args)  # Agno runs the tool with this very object
+            arguments.update(copy.deepcopy(args))
             return args
 
         if not waits:

@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
-from functools import partial, wraps
-from inspect import iscoroutinefunction
+from functools import partial
 from typing import Any, Final, NamedTuple
 
-from stanchion.hosting import Host, Hosted, Refusal, Told, lesser, tried
+from stanchion.hosting import Host, Hosted, Refusal, Told, lesser, sealed, tried
+from stanchion.hosting.sealing import SEALED, Seal, seal_of
 
 tried("crewai", "1.15.30", "1.16")
 
@@ -34,6 +34,8 @@ from crewai.tools.tool_failure import detect_tool_failure  # noqa: E402
 from crewai.utilities.i18n import I18N_DEFAULT  # noqa: E402
 from pydantic import BaseModel  # noqa: E402
 
+from stanchion.adapters.crewai_tools import RAISED, Last, again, once, watched  # noqa: E402
+
 SOURCE: Final = "stanchion"
 TOOL: Final = object()
 """Said of a tool call or a delegation: the model reads the words of its refusal."""
@@ -43,8 +45,6 @@ WITHHELD: Final = "the call may have run, and its result could not be judged: it
 FAILURES: Final = ("Error executing tool: ", I18N_DEFAULT.errors("tool_usage_exception").partition("{")[0])
 """How CrewAI begins the text that it hands on where a tool has raised."""
 MODELS: Final = ("llm", "function_calling_llm", "manager_llm", "planning_llm", "chat_llm")
-RAISED: ContextVar[list[Exception] | None] = ContextVar("stanchion_crewai_raised", default=None)
-"""What the tool that is at work has raised: CrewAI hands on only its text."""
 SPENT: ContextVar[list[dict[str, Any]] | None] = ContextVar("stanchion_crewai_spent", default=None)
 """What the call of a model that is at work says it used."""
 
@@ -71,13 +71,13 @@ def guarded(crew: Any, hosted: Hosted) -> Iterator[Any]:
     """Guard a crew, or a single agent, for as long as the context lasts: whatever it asks and calls in it is judged."""
     team = Team(hosted, [crew, *getattr(crew, "agents", ()), getattr(crew, "manager_agent", None)])
     hooks = {point: get_scoped_hooks(point) for point in InterceptionPoint}  # a scope hides the one around it
-    hooks[InterceptionPoint.PRE_TOOL_CALL].append(team.before)
+    hooks[InterceptionPoint.PRE_TOOL_CALL] = Last([team.before, *hooks[InterceptionPoint.PRE_TOOL_CALL]])
     hooks[InterceptionPoint.POST_TOOL_CALL].append(team.after)
     with ExitStack() as stack:
         for llm in team.models():
             stack.enter_context(_wrapped(llm, team))
         for tool in team.tools():
-            stack.enter_context(_watched(tool))
+            stack.enter_context(watched(tool))
         stack.enter_context(scoped_hooks(hooks))
         yield crew
 
@@ -89,6 +89,7 @@ class Begun(NamedTuple):
     told: Told
     handed_to: str
     raised: list[Exception]
+    outside: Seal | None
 
 
 class Team:
@@ -133,13 +134,14 @@ class Team:
             to = _coworker(ctx)
             raised: list[Exception] = []
             told = self._judged(ctx, to)
-            self._begun[id(ctx.tool_input)] = Begun(ctx.tool_input, told, to, raised)
+            self._begun[id(ctx.tool_input)] = Begun(ctx.tool_input, told, to, raised, SEALED.get())
             if told.proceeds:
                 RAISED.set(raised)
-                _once(ctx.tool, raised)
                 changed = {"coworker": to, **told.content} if to else told.content
                 ctx.tool_input.clear()
                 ctx.tool_input.update(changed)
+                SEALED.set(seal_of(ctx.tool_name, changed))
+                once(ctx.tool, changed, raised)
         except Exception as error:
             raise HookAborted("the call could not be judged", SOURCE) from error
         if not told.proceeds:
@@ -155,10 +157,11 @@ class Team:
     def after(self, ctx: Any) -> str:
         """The hook after a tool: gives what the model may read of it, also where it did not run."""
         try:
-            _again(ctx.tool)
+            again(ctx.tool)
             begun = self._begun.pop(id(ctx.tool_input), None)
             if begun is None:
                 return str(ctx.tool_result) if str(ctx.tool_result).startswith(BLOCKED) else WITHHELD
+            SEALED.set(begun.outside)
             return str(begun.told.answer) if not begun.told.proceeds else self._outcome(ctx, begun)
         except Exception:  # noqa: BLE001 - CrewAI would show the result as it is
             return WITHHELD
@@ -190,65 +193,6 @@ class Team:
         if not told.proceeds or not text or text not in said:
             return str(told.content if told.proceeds else told.answer)
         return said.replace(text, str(told.content))
-
-
-@contextmanager
-def _watched(tool: Any) -> Iterator[None]:
-    """Have a tool's errors remembered for the hook after it."""
-
-    def run(*args: Any, **named: Any) -> Any:
-        try:
-            return type(tool).run(tool, *args, **named)
-        except Exception as error:
-            raised = RAISED.get()
-            if raised is not None:
-                raised.append(error)
-            raise
-
-    tool.__dict__["run"] = run
-    try:
-        yield
-    finally:
-        tool.__dict__.pop("run", None)
-
-
-def _once(tool: Any, failures: list[Exception]) -> None:
-    """Have a tool run once for one decision: CrewAI runs a failing one up to six times where an agent writes its calls
-    as text. A further run fails as the first one did."""
-    function = getattr(tool, "func", None)
-    if function is None:
-        return
-    function = getattr(function, "unguarded", function)
-
-    def once(*args: Any, **named: Any) -> Any:
-        with _first(failures):
-            return function(*args, **named)
-
-    async def aonce(*args: Any, **named: Any) -> Any:
-        with _first(failures):
-            return await function(*args, **named)
-
-    made: Any = wraps(function)(aonce if iscoroutinefunction(function) else once)
-    made.unguarded = function
-    tool.func = made
-
-
-@contextmanager
-def _first(failures: list[Exception]) -> Iterator[None]:
-    if failures:
-        raise failures[0]
-    try:
-        yield
-    except Exception as error:
-        failures.append(error)
-        raise
-
-
-def _again(tool: Any) -> None:
-    """Have a tool as it was."""
-    function = getattr(tool, "func", None)
-    if function is not None and hasattr(function, "unguarded"):
-        tool.func = function.unguarded
 
 
 def _coworker(ctx: Any) -> str:
@@ -324,7 +268,12 @@ def _asked(team: Team, llm: Any, messages: Any, args: tuple[Any, ...], options: 
 
 def _run(hosted: Hosted, tool: str, function: Callable[..., Any], **args: Any) -> Any:
     """A tool that a model's client runs by itself, past all hooks."""
-    return hosted.call(tool, args, lambda given: function(**given), about=TOOL)
+
+    def carry(given: dict[str, Any]) -> Any:
+        with sealed(tool, given):
+            return function(**given)
+
+    return hosted.call(tool, args, carry, about=TOOL)
 
 
 def _ask(team: Team, llm: Any, call: Callable[..., Any], messages: Any, *args: Any, **options: Any) -> Any:

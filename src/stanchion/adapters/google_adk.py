@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextvars import ContextVar
 from typing import Any, Final
+from weakref import WeakKeyDictionary
 
 from stanchion.hosting import EVERYTHING, Host, Hosted, Refusal, Told, tried
+from stanchion.hosting.sealing import Seal, put_round, seal_of
 from stanchion.hosting.waiting import Waiting, in_words
 from stanchion.kernel.stages import Stage
 from stanchion.runtime.deciding.faults import text_of
@@ -51,6 +53,11 @@ class Asking:
         self.judged = False
 
 
+SEALS: Final[WeakKeyDictionary[Any, Seal]] = WeakKeyDictionary()
+"""The calls that go ahead, each by the context that its tool and all callbacks share."""
+
+ADVICE: Final = "let callbacks that change calls be plugins, and stand before `Guarded`"
+
 ASKING: Final[ContextVar[Asking | None]] = ContextVar("stanchion_google_adk", default=None)
 """The request that is about to be sent here."""
 
@@ -58,8 +65,9 @@ ASKING: Final[ContextVar[Asking | None]] = ContextVar("stanchion_google_adk", de
 class Guarded(BasePlugin):
     """Has everything judged that the agents of an app do: `App(..., plugins=[Guarded(hosted), ...])`.
 
-    It comes first in the list: ADK stops asking plugins at the first that has an answer. It puts a guarded model in the
-    place of each agent's own; that one does nothing by itself where an agent is used without the plugin.
+    It comes first in the list: ADK stops asking plugins at the first that has an answer. Only plugins that change calls
+    stand before it: what is changed after it was judged does not run. It puts a guarded model in the place of each
+    agent's own; that one does nothing by itself where an agent is used without the plugin.
     """
 
     def __init__(self, hosted: Hosted) -> None:
@@ -118,6 +126,7 @@ class Guarded(BasePlugin):
                 changed = dict(told.content)
                 tool_args.clear()
                 tool_args.update(changed)
+            _seal(tool, tool_args, tool_context)
             return None
         self._unrun.add(tool_context.function_call_id)
         if isinstance(told.answer[ERROR], Waiting) and confirmed is None:
@@ -166,6 +175,7 @@ class Guarded(BasePlugin):
             if not again.proceeds:
                 self._unrun.add(tool_context.function_call_id)
                 return again.answer
+            _seal(tool, again.content, tool_context)
             try:
                 return await tool.run_async(args=again.content, tool_context=tool_context)
             except Exception as failed:  # noqa: BLE001 - a tool may raise anything
@@ -174,6 +184,20 @@ class Guarded(BasePlugin):
     def _about(self, tool: Any, args: Any, context: Any) -> tuple[Hosted, dict[str, Any]]:
         about = {"tool": tool.name, "args": dict(args), "key": context.function_call_id}
         return self.of(context.agent_name), about
+
+
+def _seal(tool: Any, args: dict[str, Any], context: Any) -> None:
+    """Have a tool run with these arguments or not at all: other plugins and the agent's own callbacks come between."""
+    SEALS[context] = seal_of(tool.name, args)
+    put_round(tool, "run_async", _run_sealed)
+
+
+async def _run_sealed(run: Any, tool: Any, *, args: dict[str, Any], tool_context: Any) -> Any:
+    """Run a tool, if this is the call that was judged; where an agent is used without the plugin none was."""
+    seal = SEALS.get(tool_context)
+    if seal is not None:
+        seal.check(tool.name, args, ADVICE)
+    return await run(args=args, tool_context=tool_context)
 
 
 class GuardedLlm(BaseLlm):

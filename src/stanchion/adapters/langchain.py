@@ -3,15 +3,13 @@
     with LANGCHAIN.run(shield, agent="helper", task="tidy-up") as hosted:
         create_agent(model, tools, middleware=[Guarded(hosted)]).invoke(...)
 
-Put it first, so that it sees what other middlewares make of a result. A middleware behind it that makes another call of
-the one that was judged is stopped with `Ungoverned` before the tool runs. Needs the extra `langchain`.
+Put it first, so that it sees what other middlewares make of a result. A middleware behind it that makes another call or
+another request to a model of the one that was judged is stopped with `Ungoverned`. Needs the extra `langchain`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from copy import deepcopy
 from dataclasses import replace
 from itertools import takewhile
 from typing import Any, Final
@@ -20,17 +18,16 @@ import msgspec
 
 from stanchion.hosting import EVERYTHING, Changed, Host, Hosted, Refusal, Told, tried
 from stanchion.kernel.stages import Stage
-from stanchion.runtime.errors import Ungoverned
 
 VERSIONS: Final = (tried("langchain", "1.4", "2"), tried("langgraph", "1.2", "2"))
 
 from langchain.agents.middleware import AgentMiddleware, ModelResponse, hook_config  # noqa: E402
-from langchain_core.callbacks import BaseCallbackHandler, BaseCallbackManager  # noqa: E402
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage  # noqa: E402
-from langchain_core.runnables.config import var_child_runnable_config  # noqa: E402
 from langgraph.errors import GraphBubbleUp, ParentCommand  # noqa: E402
 from langgraph.graph import END  # noqa: E402
 from langgraph.types import Command, Send, interrupt  # noqa: E402
+
+from stanchion.adapters.langchain_seals import quietly, runs_as, sealed  # noqa: E402
 
 CHECKPOINTER: Final = "__pregel_checkpointer"
 """Where LangGraph has a graph's checkpointer; one that has it elsewhere does not pause, and the model is told."""
@@ -137,7 +134,7 @@ class Guarded(AgentMiddleware):
         asking = Asking(request)
 
         def ask(messages: Sequence[Any], **_: Any) -> Any:
-            with quietly():
+            with quietly(request, messages):
                 return asking.took(handler(asking.with_messages(messages)))
 
         return asking.answered(self._hosted.model(ask, asking.messages, model=asking.model))
@@ -147,7 +144,7 @@ class Guarded(AgentMiddleware):
         asking = Asking(request)
 
         async def ask(messages: Sequence[Any], **_: Any) -> Any:
-            with quietly():
+            with quietly(request, messages):
                 return asking.took(await handler(asking.with_messages(messages)))
 
         return asking.answered(await self._hosted.amodel(ask, asking.messages, model=asking.model))
@@ -193,64 +190,6 @@ class Guarded(AgentMiddleware):
             if not told.proceeds:
                 return told.answer
         return settled(made)
-
-
-class Seal(BaseCallbackHandler):
-    """Hears each tool begin, and stops one that is not the call that was judged.
-
-    LangChain tells it by the configuration that the tool is run with, past every middleware.
-    """
-
-    raise_error = True
-    run_inline = True
-
-    def __init__(self, request: Any, args: dict[str, Any]) -> None:
-        self._tool, self._name, self._id = request.tool, runs_as(request), request.tool_call["id"]
-        self._args = deepcopy(args)
-        self._begun = False
-
-    def on_tool_start(
-        self, serialized: Any, input_str: str, *, inputs: Any = None, tool_call_id: Any = None, **options: Any
-    ) -> None:
-        """Compare what is about to run with what was judged; what a tool itself runs later is its own affair."""
-        if self._begun and tool_call_id != self._id:
-            return
-        if serialized["name"] != self._name or not isinstance(inputs, dict) or not self._is_judged(inputs):
-            raise Ungoverned(
-                f"a middleware has made another call of the call of `{self._name}` that was judged: put `Guarded` "
-                "behind it, so that what it makes is judged"
-            )
-        self._begun = True
-
-    def _is_judged(self, inputs: dict[str, Any]) -> bool:
-        """Whether these are the arguments that were judged; LangChain leaves out those that a model may not give."""
-        left_out = self._args.keys() - inputs.keys()
-        if left_out and (self._tool is None or left_out & self._tool.args.keys()):
-            return False
-        return all(name in self._args and self._args[name] == value for name, value in inputs.items())
-
-
-def runs_as(request: Any) -> str:
-    """The name of the tool that a request would run: a middleware may have put another in the place of the one asked
-    for."""
-    name: str = request.tool_call["name"] if request.tool is None else request.tool.name
-    return name
-
-
-@contextmanager
-def sealed(request: Any, args: dict[str, Any]) -> Iterator[None]:
-    """Have a tool run with these arguments or not at all."""
-    config, seal = request.runtime.config, Seal(request, args)
-    before = config.get("callbacks")
-    if isinstance(before, BaseCallbackManager):
-        config["callbacks"] = before.copy()
-        config["callbacks"].add_handler(seal, inherit=False)
-    else:
-        config["callbacks"] = [*([] if before is None else before), seal]
-    try:
-        yield
-    finally:
-        config["callbacks"] = before
 
 
 class Asking:
@@ -330,15 +269,3 @@ def heard(judged: list[tuple[Any, Told]]) -> dict[str, Any] | None:
         return {"messages": [refused[0].answer], "jump_to": "end"}
     changed = [one.model_copy(update={"content": told.content}) for one, told in judged if told.content != one.text]
     return {"messages": changed} if changed else None
-
-
-@contextmanager
-def quietly() -> Iterator[None]:
-    """Have a model asked without anybody listening: what streams tokens and events listens by callbacks, and would hear
-    the reply before it is judged. The message that the agent gets is streamed afterwards."""
-    before = var_child_runnable_config.get()
-    token = var_child_runnable_config.set({**({} if before is None else before), "callbacks": []})
-    try:
-        yield
-    finally:
-        var_child_runnable_config.reset(token)

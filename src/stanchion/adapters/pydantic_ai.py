@@ -10,12 +10,13 @@ from typing import Any, Final, get_args
 
 from stanchion.hosting import EVERYTHING, Changed, Host, Hosted, Part, Refusal, survey, tried
 from stanchion.hosting.in_order import InOrder
+from stanchion.hosting.sealing import sealed
 from stanchion.kernel.stages import Stage
 from stanchion.runtime.errors import ToolFailed as Withheld, raise_alone
 
 tried("pydantic-ai-slim", "2.66", "3")
 
-from pydantic_ai.capabilities import AbstractCapability, CapabilityOrdering  # noqa: E402
+from pydantic_ai.capabilities import AbstractCapability, CapabilityOrdering, CombinedCapability  # noqa: E402
 from pydantic_ai.exceptions import (  # noqa: E402
     ApprovalRequired,
     ModelRetry,
@@ -42,7 +43,7 @@ from pydantic_ai.models import Model, StreamedResponse, infer_model  # noqa: E40
 from pydantic_ai.models.wrapper import WrapperModel  # noqa: E402
 from pydantic_ai.tools import DeferredToolRequests  # noqa: E402
 
-from stanchion.adapters.pydantic_ai_calls import Output, SealedToolset, sealed  # noqa: E402
+from stanchion.adapters.pydantic_ai_calls import Output, SealedOutput, SealedToolset  # noqa: E402
 
 INSIDE: Final[ContextVar[Hosted | None]] = ContextVar("stanchion_pydantic_ai", default=None)
 """The run of the agent that is at work here: an agent that is run by one of its tools is its sub-agent."""
@@ -112,9 +113,9 @@ class Guarded(AbstractCapability[Any]):
         """Outermost: what others make of a call or of its result is judged too."""
         return CapabilityOrdering(position="outermost")
 
-    async def for_run(self, ctx: Any) -> Guarded:
+    async def for_run(self, ctx: Any) -> AbstractCapability[Any]:
         """Each run of the agent has one of its own."""
-        return Guarded(self.hosted)
+        return CombinedCapability([Guarded(self.hosted), SealedOutput()])
 
     async def wrap_run(self, ctx: Any, *, handler: Any) -> Any:
         """Judge the prompt; where another agent's tool runs this one, first judge that the work is handed over."""
@@ -140,7 +141,7 @@ class Guarded(AbstractCapability[Any]):
         """Judge a call, run it, and judge what comes of it."""
 
         async def run(given: dict[str, Any]) -> Any:
-            with sealed(call, given):
+            with sealed(call.tool_name, given, call.tool_call_id):
                 return await handler(given)
 
         return await self._carried(call.tool_name, args, run, ctx)
@@ -152,7 +153,8 @@ class Guarded(AbstractCapability[Any]):
         made = Output(output_context, output)
 
         async def run(given: dict[str, Any]) -> Any:
-            return await handler(made.given(given))
+            with sealed(made.tool, given):
+                return await handler(made.given(given))
 
         return await self._carried(made.tool, made.args, run, made)
 

@@ -2,44 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
-from copy import deepcopy
 from dataclasses import is_dataclass
 from typing import Any, Final
 
-import msgspec
 from pydantic import BaseModel
+from pydantic_ai.capabilities import AbstractCapability, CapabilityOrdering
 from pydantic_ai.toolsets import WrapperToolset
 
+from stanchion.hosting.sealing import opened, unbroken
 from stanchion.runtime.errors import Ungoverned
-from stanchion.runtime.values.content import read
 
 UNNAMED: Final = "final_result"
 """How pydantic-ai begins the name of an output tool that was given none."""
 
-
-class JudgedCall(msgspec.Struct, frozen=True):
-    """A call as it was judged: which it is, and what its arguments say."""
-
-    call: str | None
-    tool: str
-    content: Any
-
-
-JUDGED: Final[ContextVar[JudgedCall | None]] = ContextVar("stanchion_pydantic_ai_judged", default=None)
-"""The call that is carried out here."""
-
-
-@contextmanager
-def sealed(call: Any, args: dict[str, Any]) -> Iterator[None]:
-    """Have a call run with these arguments or not at all."""
-    before = JUDGED.set(JudgedCall(call.tool_call_id, call.tool_name, deepcopy(read(args).content)))
-    try:
-        yield
-    finally:
-        JUDGED.reset(before)
+ADVICE: Final = "change it in `before_tool_validate` or `after_tool_validate`, which come before"
+OUTPUT_ADVICE: Final = "change it in `before_output_validate` or `after_output_validate`, which come before"
 
 
 class SealedToolset(WrapperToolset[Any]):
@@ -47,12 +24,8 @@ class SealedToolset(WrapperToolset[Any]):
 
     async def call_tool(self, name: str, tool_args: dict[str, Any], ctx: Any, tool: Any) -> Any:
         """Run a tool, if this is the call that was judged."""
-        if JudgedCall(ctx.tool_call_id, name, read(tool_args).content) != JUDGED.get():
-            raise Ungoverned(
-                f"a capability has changed the call of `{name}` after it was judged: change it in "
-                "`before_tool_validate` or `after_tool_validate`, which come before"
-            )
-        return await super().call_tool(name, tool_args, ctx, tool)
+        with opened(name, tool_args, ADVICE, ctx.tool_call_id):
+            return await super().call_tool(name, tool_args, ctx, tool)
 
 
 class Output:
@@ -69,6 +42,21 @@ class Output:
     def given(self, args: dict[str, Any]) -> Any:
         """What the function is given, from arguments that may have been changed."""
         return args if self._name is None else args[self._name]
+
+
+class SealedOutput(AbstractCapability[Any]):
+    """Lets an output function run as it was judged: the hooks of all other capabilities come before."""
+
+    def get_ordering(self) -> CapabilityOrdering:
+        """Innermost: the last to be asked."""
+        return CapabilityOrdering(position="innermost")
+
+    async def before_output_process(self, ctx: Any, *, output_context: Any, output: Any) -> Any:
+        """Let this output be processed, if it is the one that was judged."""
+        if output_context.has_function:
+            made = Output(output_context, output)
+            unbroken(made.tool, made.args, OUTPUT_ADVICE)
+        return output
 
 
 def _parameter(context: Any, value: Any) -> str | None:

@@ -48,7 +48,7 @@ prompt, a model's request or reply, whatever generated code calls, and the end o
 
 def guarded(agent: Any, hosted: Hosted) -> Any:
     """A copy of an agent that works in this run. It shares memory, logger and settings with the agent that it is a
-    copy of; tools and managed agents are those that the agent has now. Its task is judged as what the user asks for."""
+    copy of; managed agents are those that the agent has now. Its task is judged as what the user asks for."""
     made = _guarded(agent, hosted)
     made.run = partial(_run, made, hosted)
     return made
@@ -59,12 +59,39 @@ def _guarded(agent: Any, hosted: Hosted) -> Any:
     code = getattr(agent, "python_executor", None)
     about = BY_MODEL if code is None else None
     made.model = _model(agent.model, hosted)
-    made.tools = {name: _tool(tool, hosted, about) for name, tool in agent.tools.items()}
+    made.tools = Tools(hosted, about, agent.tools)
     made.managed_agents = {name: Member(one, hosted, about) for name, one in agent.managed_agents.items()}
     if code is not None:
         made.python_executor = Python(code, hosted)
     survey(hosted.run, [Part("tool", name, "forward" in vars(tool)) for name, tool in made.tools.items()])
     return made
+
+
+class Tools(dict[str, Any]):
+    """The tools of a guarded agent: one that it is given later (`agent.tools[name] = tool`) is guarded as well."""
+
+    def __init__(self, hosted: Hosted, about: Any, tools: dict[str, Any]) -> None:
+        super().__init__()
+        self._hosted, self._about = hosted, about
+        self.update(tools)
+
+    def __setitem__(self, name: str, tool: Any) -> None:
+        super().__setitem__(name, _tool(tool, self._hosted, self._about))
+
+    def update(self, *given: Any, **named: Any) -> None:
+        """Add tools, each guarded."""
+        for name, tool in dict(*given, **named).items():
+            self[name] = tool
+
+    def setdefault(self, name: str, tool: Any = None) -> Any:
+        """Add a tool, guarded, if there is none of this name."""
+        if name not in self:
+            self[name] = tool
+        return self[name]
+
+    def __ior__(self, tools: Any) -> Any:
+        self.update(tools)
+        return self
 
 
 def _run(agent: Any, hosted: Hosted, task: str, *args: Any, **options: Any) -> Any:
@@ -74,6 +101,8 @@ def _run(agent: Any, hosted: Hosted, task: str, *args: Any, **options: Any) -> A
 
 def _tool(tool: Any, hosted: Hosted, about: Any) -> Any:
     """A copy of a tool whose calls are judged, by name, whichever way they are made."""
+    if getattr(vars(tool).get("forward"), "stanchion_run", None) is hosted:
+        return tool
     made = copy.copy(tool)
     names, forward = list(tool.inputs), tool.forward
 
@@ -81,7 +110,9 @@ def _tool(tool: Any, hosted: Hosted, about: Any) -> Any:
         given = {**dict(zip(names, args, strict=False)), **named}
         return hosted.call(tool.name, given, lambda given: forward(**given), about=about)
 
-    made.forward = partial(_answer, hosted, forward) if tool.name == ANSWER else judged
+    guarding: Any = partial(_answer, hosted, forward) if tool.name == ANSWER else judged
+    guarding.stanchion_run = hosted
+    made.forward = guarding
     return made
 
 

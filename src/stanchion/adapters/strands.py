@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from functools import partial
 from typing import Any, Final
 from weakref import WeakSet
 
 from stanchion.hosting import EVERYTHING, Changed, Host, Hosted, Refusal, tried
 from stanchion.hosting.in_order import InOrder
 from stanchion.hosting.prompts import Prompts
+from stanchion.hosting.sealing import sealed, unbroken
 from stanchion.kernel.stages import Stage
 from stanchion.runtime.errors import ToolFailed
 
@@ -22,6 +24,8 @@ from strands.types._events import ToolInterruptEvent, ToolResultEvent  # noqa: E
 
 HAND_OVER: Final = "handoff_to_agent"
 """The tool by which agents of a swarm hand over to each other."""
+
+ADVICE: Final = "change calls in `BeforeToolCallEvent`, which comes before"
 
 PAUSE: Final = "stanchion"
 """What an interrupt is called that waits for a person."""
@@ -101,7 +105,14 @@ class Guarded(Plugin):
         if agent not in self._agents:
             self._agents.add(agent)
             agent.add_middleware(ExecuteToolStage, self._run_tool)
-            agent.add_middleware(InvokeModelStage, self._ask_model)
+            registry = agent._middleware_registry
+            registry.compose = partial(self._composed, registry.compose)
+
+    def _composed(self, compose: Any, stage: Any, terminal: Any) -> Any:
+        """The middleware of a stage round what Strands itself does then, guarded: what other middleware has made of a
+        request is judged, and what it has made of a call that was judged does not run."""
+        guarding = {ExecuteToolStage: self._as_judged, InvokeModelStage: self._ask_model}.get(stage)
+        return compose(stage, terminal if guarding is None else partial(guarding, terminal))
 
     def _of(self, agent: Any) -> Hosted:
         """The run that an agent works in: its own where it was called or has taken over."""
@@ -109,13 +120,14 @@ class Guarded(Plugin):
 
     async def _run_tool(self, context: Any, next_fn: Any) -> AsyncGenerator[Any, None]:
         """Judge a call, run it, and judge what comes of it."""
-        hosted, came = self._of(context.agent), None
+        hosted, name, came = self._of(context.agent), _runs_as(context), None
 
         async def carry(args: dict[str, Any]) -> Any:
             nonlocal came
-            async for event in next_fn(context.replace(tool_use={**context.tool_use, "input": args})):
-                if isinstance(event, ToolResultEvent | ToolInterruptEvent):
-                    came = event
+            with sealed(name, args):
+                async for event in next_fn(context.replace(tool_use={**context.tool_use, "input": args})):
+                    if isinstance(event, ToolResultEvent | ToolInterruptEvent):
+                        came = event
             if isinstance(came, ToolResultEvent) and came.exception is not None:
                 raise came.exception
             return came
@@ -134,12 +146,12 @@ class Guarded(Plugin):
                 finally:
                     del self._within[id(other)]
 
-        if context.tool_use["name"] == HAND_OVER:
+        if name == HAND_OVER:
             yield await self._handed_over(hosted, context, carry)
         else:
             doing = delegate if isinstance(context.tool, _AgentAsTool) else carry
             try:
-                yield await hosted.acall(context.tool_use["name"], context.tool_use["input"], doing, about=context)
+                yield await hosted.acall(name, context.tool_use["input"], doing, about=context)
             except ToolFailed as withheld:
                 yield _result(context, f"Error: {withheld}", "error")
             except Exception as error:
@@ -160,12 +172,24 @@ class Guarded(Plugin):
             await hosted.areport("handoff_done", to=to, call=told.decision.id)
         return came
 
-    async def _ask_model(self, context: Any, next_fn: Any) -> AsyncGenerator[Any, None]:
-        """Have a guarded model asked in the place of the agent's own."""
+    async def _as_judged(self, terminal: Any, context: Any) -> AsyncGenerator[Any, None]:
+        """Run a tool, if this is the call that was judged."""
+        unbroken(_runs_as(context), context.tool_use["input"], ADVICE)
+        async for event in terminal(context):
+            yield event
+
+    async def _ask_model(self, terminal: Any, context: Any) -> AsyncGenerator[Any, None]:
+        """Have a guarded model asked in the place of the one that would be asked."""
         hosted = self._of(context.agent)
         model = GuardedModel(context.model, hosted, self._prompts, self._models)
-        async for event in next_fn(context.replace(model=model)):
+        async for event in terminal(context.replace(model=model)):
             yield event
+
+
+def _runs_as(context: Any) -> str:
+    """The name of the tool that a call would run: a hook may have put another in the place of the one asked for."""
+    name: str = context.tool_use["name"] if context.tool is None else context.tool.tool_name
+    return name
 
 
 class GuardedModel(Model):

@@ -5,6 +5,7 @@ from stanchion.hosting.host import Host
 from stanchion.hosting.hosted import Hosted
 from stanchion.hosting.lesser import lesser
 from stanchion.hosting.refusal import Refusal
+from stanchion.hosting.sealing import opened, sealed
 from stanchion.hosting.survey import Part, survey
 from stanchion.hosting.terms import EVERYTHING, as_text, raised
 from stanchion.hosting.told import Told
@@ -22,8 +23,10 @@ __all__ = [
     "UnknownVersion",
     "as_text",
     "lesser",
+    "opened",
     "own_work",
     "raised",
+    "sealed",
     "survey",
     "tried",
 ]

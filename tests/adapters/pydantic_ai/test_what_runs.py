@@ -79,7 +79,7 @@ def paid(*others: Any) -> Any:
 
 @pytest.mark.parametrize("other", [Before, Around, InPlace])
 def test_a_call_that_was_changed_after_it_was_judged_does_not_run(other: Any) -> None:
-    with pytest.raises(Ungoverned, match="has changed the call of `pay` after it was judged"):
+    with pytest.raises(Ungoverned, match="the call of `pay` was changed after it was judged"):
         paid(other())
     assert RAN == []
 
@@ -114,7 +114,7 @@ def shout(text: str) -> str:
     return f"{text}! {KEY}"
 
 
-def gave(output: Any, *replies: Any) -> tuple[Any, str]:
+def gave(output: Any, *replies: Any, others: Any = (), last: bool = True) -> tuple[Any, str]:
     """What an agent with this output gives for replies, and all that its model has read."""
     RAN.clear()
     steps, read = iter(replies), list[str]()
@@ -127,7 +127,10 @@ def gave(output: Any, *replies: Any) -> tuple[Any, str]:
         name = info.output_tools[0].name
         return ModelResponse([ToolCallPart(name, reply, str(len(read)))])
 
-    agent_of: Any = lambda guarded: Agent(FunctionModel(said), output_type=output, capabilities=[guarded])  # noqa: E731
+    def agent_of(guarded: Any) -> Any:
+        both = [guarded, *others] if last else [*others, guarded]
+        return Agent(FunctionModel(said), output_type=output, capabilities=both)
+
     return run(agent_of, policy=POLICY).output, read[-1]
 
 
@@ -154,6 +157,39 @@ def test_an_output_function_gets_what_it_declares() -> None:
     assert gave(total, {"amount": 3})[0] == Sum(amount=3)
     assert gave(TextOutput(shout), "hi")[0] == f"hi! {GONE}"
     assert RAN == ["hi"]
+
+
+class BeforeOutput(AbstractCapability[Any]):
+    """Changes what an output function is given."""
+
+    async def before_output_process(self, ctx: Any, *, output_context: Any, output: Any) -> Any:
+        return {**output, "amount": 999}
+
+
+class AroundOutput(AbstractCapability[Any]):
+    """Changes what an output function is given."""
+
+    async def wrap_output_process(self, ctx: Any, *, output_context: Any, output: Any, handler: Any) -> Any:
+        return await handler({**output, "amount": 999})
+
+
+class CopiesOutput(AbstractCapability[Any]):
+    """Gives an output function the same once more."""
+
+    async def before_output_process(self, ctx: Any, *, output_context: Any, output: Any) -> Any:
+        return dict(output)
+
+
+@pytest.mark.parametrize("other", [BeforeOutput, AroundOutput])
+@pytest.mark.parametrize("last", [True, False])
+def test_an_output_that_was_changed_after_it_was_judged_is_not_processed(other: Any, last: bool) -> None:
+    with pytest.raises(Ungoverned, match="the call of `keep` was changed after it was judged"):
+        gave(keep, {"amount": 1, "name": "a"}, others=[other()], last=last)
+    assert RAN == []
+
+
+def test_an_output_that_is_the_same_is_processed() -> None:
+    assert gave(keep, {"amount": 1, "name": "a"}, others=[CopiesOutput()])[0] == f"kept {GONE}"
 
 
 def test_an_output_function_that_cannot_be_told_does_not_run() -> None:
