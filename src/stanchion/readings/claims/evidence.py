@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stanchion.tutor.claims.claim import Claim, Predicate
-from stanchion.tutor.claims.facts import Ran, facts
-from stanchion.tutor.claims.judging import Known, Standing, judge
+from stanchion.readings.claims.claim import Claim, Predicate
+from stanchion.readings.claims.facts import Ran, facts
+from stanchion.readings.claims.judging import Known, Standing, judge
 
 ABOUT_RUNS = frozenset({Predicate.SUCCEEDED})
 """What is said of a command that was run, and not of the world."""
