@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from stanchion.readings.claims.verdict import CheckVerdict
 from stanchion.tutor.graph.lines import state_hash
 from stanchion.tutor.graph.nodes import ClaimKind, EdgeType, Observation, Truth
 from stanchion.tutor.law.denylist import is_safe
 from stanchion.tutor.law.v1 import TutorV1
-from stanchion.tutor.law.verdicts import CheckVerdict, MoveVerdict
+from stanchion.tutor.law.verdicts import MoveVerdict
 from stanchion.tutor.moves.kinds import (
     AskMove,
     AssertMove,

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from stanchion.tutor.claims.claim import Claim, Predicate
+from stanchion.readings.claims.claim import Claim, Predicate
+from stanchion.readings.claims.verdict import CheckVerdict
 from stanchion.tutor.graph.lines import from_jsonl, state_hash, to_jsonl
 from stanchion.tutor.graph.nodes import Action, EdgeType, Status, Truth
 from stanchion.tutor.law.v2 import Outcome, TutorV2
-from stanchion.tutor.law.verdicts import CheckVerdict, MoveVerdict
+from stanchion.tutor.law.verdicts import MoveVerdict
 from stanchion.tutor.moves.typed import Misread, Unread, read
 
 

@@ -7,8 +7,8 @@ from collections import Counter
 from pathlib import Path
 from random import Random
 
+from stanchion.readings.claims.verdict import CheckVerdict
 from stanchion.tutor.law.v2 import TutorV2
-from stanchion.tutor.law.verdicts import CheckVerdict
 from stanchion.tutor.moves.typed import Propose
 from tests.tutor.trees import Looks, claim, command, grow, holds
 

@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from random import Random
 
-from stanchion.tutor.claims.claim import Claim, Predicate
+from stanchion.readings.claims.claim import Claim, Predicate
 from stanchion.tutor.law.v2 import Outcome
 
 FILES = ("a", "b.txt", "c d", "-e", "é", "sub/a", "sub/b.txt", "x'y")

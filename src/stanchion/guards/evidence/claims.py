@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final, Literal
 
 from stanchion.kernel.regex import regex
+from stanchion.readings.claims.mood import CONDITION, SENTENCE, TURN, is_stated
 
 Claim = Literal["tests", "lint"]
 
@@ -55,29 +56,6 @@ _LINT: Final = regex(
 )
 _HINT: Final = regex(r"pass|test|green|lint|check|ruff|flake8|mypy|pyright|tsc|clippy|rubocop|succe")
 
-_SENTENCE: Final = regex(r"[^.!?\n;]{1,600}(?:\.(?=\w)[^.!?\n;]{0,200}){0,8}[.!?\n;]?")
-_TURN: Final = regex(r",? (?:but|however|although|though|while) |, (?:and|so) | – | — ")
-
-_CONDITION: Final = regex(
-    r"\b(?:if|when|whenever|once|until|unless|whether|after(?![^,]{0,60},)|before|ensure|ensures|ensuring|make sure"
-    r"|makes sure|making sure|so that|in order|please|verify|confirm that|check that|see that)\b"
-)
-"""Words after which the whole of a sentence says what may become of something."""
-_OPEN: Final = regex(
-    r"\b(?:should|would|could(?! not|n't)|might|may|must|shall|will|ought|need(?:s|ed)? to|want(?:s|ed)?|try|trying"
-    r"|tries|hope(?:s|fully)?|expect(?:s|ed)?|assum(?:e|es|ed|ing)|believe|think|likely|probably|presumably|goal|aim"
-    r"|for all"
-    r"|require[sd]?|asked|suppose[sd]?|can you|do all|do the|does the|did the|are all|are the|to have|to get|let us"
-    r"|let's|example|e\.g\.|says?|said)\b"
-)
-"""Words after which it says what should be, may be or was said, not what is."""
-_DENIED: Final = regex(
-    r"(?:(?:\b(?:not|never|no longer|cannot|unable|without|few|some|most|many|none|hardly|nor|yet to|fail(?:s|ed)? to"
-    r"|only|make)|n't)\b[^,]{0,40}|\b(?:who|which)(?: \w{1,12})? |\bno(?: \w{1,20}){0,2} )$"
-)
-_EXCEPT: Final = regex(
-    r"^[^.,;]{0,30}\b(?:except|apart from|besides|other than|but for|save for|only (?:if|when|after)|if|once)\b"
-)
 _MARKS: Final = regex(r"[*_`>#|=\u200b]|\u2705|\u2714|\ufe0f")
 
 
@@ -98,20 +76,15 @@ def claims(text: str) -> frozenset[Claim]:
 
 def _clauses(text: str) -> Iterator[str]:
     """The sentences of a text, cut where they turn; what depends on a condition stays with it."""
-    for sentence in _SENTENCE.findall(text):
+    for sentence in SENTENCE.findall(text):
         if sentence.rstrip().endswith("?"):
             continue
         opened = ""
-        for clause in _TURN.split(" ".join(sentence.split())):
+        for clause in TURN.split(" ".join(sentence.split())):
             yield f"{opened}{clause}"
-            if _CONDITION.search(clause) is not None and _TESTS.search(clause) is None:
+            if CONDITION.search(clause) is not None and _TESTS.search(clause) is None:
                 opened = f"{clause}, "
 
 
 def _holds(pattern: re.Pattern[str], clause: str) -> bool:
-    for match in pattern.finditer(clause):
-        before, after = clause[: match.start()], clause[match.end() :]
-        turned = [_CONDITION.search(before), _OPEN.search(before), _DENIED.search(before), _EXCEPT.search(after)]
-        if not any(turned):
-            return True
-    return False
+    return any(is_stated(clause[: match.start()], clause[match.end() :]) for match in pattern.finditer(clause))

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import msgspec
 import yaml
 
+from stanchion.readings.claims.claim import Claim, fault
 from stanchion.runtime.tutor.runners import PROGRAMS
-from stanchion.tutor.claims.claim import Claim, fault
 from stanchion.tutor.rules.bash import bash_rules
 from stanchion.tutor.rules.library import RuleLibrary
 from stanchion.tutor.rules.reading import RuleError, read_rules

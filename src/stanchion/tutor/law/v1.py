@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
+from stanchion.readings.claims.verdict import CheckVerdict
 from stanchion.tutor.graph.graph import Graph, ids_of
 from stanchion.tutor.graph.nodes import (
     ClaimKind,
@@ -26,7 +27,6 @@ from stanchion.tutor.law.verdicts import (
     SCORE_TRUTH_DIRECT,
     SCORE_TRUTH_RULE,
     CheckResult,
-    CheckVerdict,
     GameState,
     MoveResult,
     MoveVerdict,

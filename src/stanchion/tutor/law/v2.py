@@ -12,11 +12,12 @@ from typing import Final, Protocol
 
 import msgspec
 
+from stanchion.readings.claims.claim import Claim, Predicate
+from stanchion.readings.claims.evidence import Evidence
+from stanchion.readings.claims.facts import Content, Ran
+from stanchion.readings.claims.judging import Known, Standing
+from stanchion.readings.claims.verdict import CheckVerdict
 from stanchion.readings.shell.single import single
-from stanchion.tutor.claims.claim import Claim, Predicate
-from stanchion.tutor.claims.evidence import Evidence
-from stanchion.tutor.claims.facts import Content, Ran
-from stanchion.tutor.claims.judging import Known, Standing
 from stanchion.tutor.graph.graph import Graph
 from stanchion.tutor.graph.nodes import ClaimKind, EdgeType, Observation, Question, Soundness, Status, Truth
 from stanchion.tutor.law.verdicts import (
@@ -26,7 +27,6 @@ from stanchion.tutor.law.verdicts import (
     SCORE_QUESTION_RESOLVED,
     SCORE_TRUTH_DIRECT,
     CheckResult,
-    CheckVerdict,
     GameState,
     MoveResult,
     MoveVerdict,

@@ -7,6 +7,7 @@ from typing import Final
 
 import msgspec
 
+from stanchion.readings.claims.verdict import CheckVerdict
 from stanchion.tutor.graph.nodes import Entity, Observation, Truth
 
 TUTOR_API_VERSION: Final = "1.0.0"
@@ -18,15 +19,6 @@ SCORE_QUESTION_RESOLVED: Final = 2
 SCORE_GOOD_REFORMULATION: Final = 1
 SCORE_ILLEGAL_MOVE: Final = -3
 SCORE_POLICY_VIOLATION: Final = -5
-
-
-class CheckVerdict(Enum):
-    """What is known of a claim."""
-
-    PROVABLE = "provable"
-    REFUTABLE = "refutable"
-    UNDECIDABLE = "undecidable"
-    ILL_TYPED = "ill-typed"
 
 
 class MoveVerdict(Enum):

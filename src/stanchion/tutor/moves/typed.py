@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion.tutor.claims.claim import Claim
+from stanchion.readings.claims.claim import Claim
 
 LONGEST: Final = 100_000
 """How long a reply may be."""

@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 
 from stanchion.kernel.regex import regex
-from stanchion.tutor.claims.claim import Claim, Predicate, same_path
+from stanchion.readings.claims.claim import Claim, Predicate, same_path
 
 REPLACED: Final = "\ufffd"
 """Stands where bytes were no text: then it is not known what was printed."""

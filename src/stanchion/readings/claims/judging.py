@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from stanchion.tutor.claims.claim import Claim, Predicate, fault, normal
-from stanchion.tutor.claims.facts import Content, Fact
-from stanchion.tutor.law.verdicts import CheckVerdict
+from stanchion.readings.claims.claim import Claim, Predicate, fault, normal
+from stanchion.readings.claims.facts import Content, Fact
+from stanchion.readings.claims.verdict import CheckVerdict
 
 OF_A_PATH: Final = frozenset({
     Predicate.FILE, Predicate.DIRECTORY, Predicate.NONEMPTY, Predicate.READABLE, Predicate.WRITABLE,

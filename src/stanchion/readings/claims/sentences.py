@@ -1,0 +1,169 @@
+"""Sentences: what a text says, as typed claims.
+
+A sentence is read clause by clause: words with marks where paths, code and numbers stand. Each form below is a way to
+say one kind of thing, with its verb in the indicative. A clause that hopes, plans, asks, supposes or reports says
+nothing, and neither does what is quoted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from stanchion.kernel.regex import regex
+from stanchion.readings.claims import forms
+from stanchion.readings.claims.claim import Claim, Predicate
+from stanchion.readings.claims.mood import CONDITION, SENTENCE, TURN, is_stated
+from stanchion.readings.claims.tagging import Knows, Tagged, kind_of, tagged
+from stanchion.readings.shell.single import single
+
+MOST: Final = 200
+"""How many claims of one text are read."""
+_UNSURE: Final = regex(
+    r"\b(?:not|never|cannot|unable|unclear|unsure|unknown|asks|wants|claims|claimed|told|reported|instead of"
+    r"|rather than|can|maybe|perhaps|plan|about to|going to|instructions?|requirements?|unlike|imagine|suppose)\b|n't\b"
+)
+"""Words before a claim with which it is not the speaker who says that it is so."""
+_LATER: Final = regex(r"^[^.;]{0,12}\b(?:or|and) (?:newer|later|higher|above|up|older|earlier)\b|^ ?\+")
+_JOINED: Final = regex(
+    rf",? and (?=(?:the (?:file|folder|directory) )?{forms.PATH} (?:{forms.VERBS})\b|there (?:is|are)\b)"
+)
+"""Where a second statement with a subject of its own begins."""
+_GOES_ON: Final = regex(r",? and (?=(?:now |also |still )?(?:does|has|is|contains|includes|mentions|exists|was)\b)")
+"""Where a second statement about the same begins."""
+
+
+class Said(NamedTuple):
+    """Something that a text says. Without `firm` it may be about something else: it counts only where something is
+    known of it."""
+
+    claim: Claim
+    firm: bool = True
+
+
+def said_in(text: str, knows: Knows = lambda _name: False) -> tuple[Said, ...]:
+    """What a text says as something that is so. `knows` tells which words are names of files that were seen."""
+    read = tagged(text, knows)
+    found: dict[Said, None] = {}
+    for clause in _clauses(read.text):
+        for one in _in_clause(clause, read):
+            found[one] = None
+            if len(found) >= MOST:
+                return tuple(found)
+    return tuple(found)
+
+
+def _clauses(text: str) -> Iterator[str]:
+    """The clauses of a text; what depends on a condition stays with it, and what has no subject gets the one before."""
+    for sentence in SENTENCE.findall(text):
+        plain = " ".join(sentence.split())
+        if plain.endswith("?"):
+            continue
+        opened = ""
+        for part in TURN.split(plain):
+            for each in _JOINED.split(part):
+                yield from [f"{opened}{clause}" for clause in _with_subject(each)]
+                if CONDITION.search(each) is not None:
+                    opened = f"{each}, "
+
+
+def _with_subject(part: str) -> Iterator[str]:
+    first, *others = _GOES_ON.split(part)
+    yield first
+    subject = forms.SUBJECT.search(first)
+    for other in others:
+        yield f"{subject[0]} {other}" if subject is not None else other
+
+
+def _in_clause(clause: str, read: Tagged) -> Iterator[Said]:
+    for form, claims in _FORMS:
+        for match in form.finditer(clause):
+            before, after = clause[: match.start()], clause[match.end() :]
+            if is_stated(before, after) and not _UNSURE.search(before) and not _LATER.search(after):
+                yield from claims(match, read)
+
+
+def _counts(match: re.Match[str], read: Tagged) -> Iterator[Said]:
+    for number, unit in (("n", "unit"), ("n2", "unit2")):
+        groups = match.groupdict()
+        if groups.get(number) is not None:
+            kind = Predicate.LINES if groups[unit].startswith("line") else Predicate.BYTES
+            yield Said(Claim(kind, read.piece(match["p"]), _number(read.piece(groups[number]))))
+
+
+def _number(text: str) -> int | str:
+    """A whole number; what is none stays a text, which counts nothing."""
+    plain = text.replace(",", "")
+    if plain in forms.NUMBERS:
+        return forms.NUMBERS.index(plain) + 1
+    try:
+        return int(plain)
+    except ValueError:
+        return plain
+
+
+def _exists(match: re.Match[str], read: Tagged) -> Iterator[Said]:
+    yield Said(Claim(Predicate.EXISTS, read.piece(match["p"]), polarity=not match.groupdict().get("no")))
+
+
+def _made(match: re.Match[str], read: Tagged) -> Iterator[Said]:
+    """Files that somebody says to have made or taken away."""
+    groups = match.groupdict()
+    if groups.get("between") and forms.ELSEWHERE.search(groups["between"]) is not None:
+        return
+    for mark in forms.MARKED.findall(match["p"]):
+        yield Said(Claim(Predicate.EXISTS, read.piece(mark), polarity=groups.get("gone") is None))
+
+
+def _moved(match: re.Match[str], read: Tagged) -> Iterator[Said]:
+    if match["copied"] is None:
+        yield Said(Claim(Predicate.EXISTS, read.piece(match["p"]), polarity=False))
+    yield Said(Claim(Predicate.EXISTS, read.piece(match["to"])))
+
+
+def _contains(match: re.Match[str], read: Tagged) -> Iterator[Said]:
+    value = read.piece(match["t"])
+    yield Said(Claim(Predicate.CONTAINS, read.piece(match["p"]), value, not match.groupdict().get("no")))
+
+
+def _digest(match: re.Match[str], read: Tagged) -> Iterator[Said]:
+    yield Said(Claim(Predicate.DIGEST, read.piece(match["p"]), read.piece(match["h"]).lower()))
+
+
+def _ended(match: re.Match[str], read: Tagged) -> Iterator[Said]:
+    """A command that is given as it was run."""
+    code = read.piece(match["c"])
+    argv = single(code)
+    if argv is None or "(" in code:
+        return
+    firm = len(argv) > 1 and kind_of(match["c"]) == "c"
+    yield Said(Claim(Predicate.SUCCEEDED, code, polarity=match["bad"] is None), firm)
+
+
+def _went(match: re.Match[str], read: Tagged) -> Iterator[Said]:
+    """What a command does, as a noun."""
+    noun = match["noun"]
+    if noun not in forms.CHECKS:
+        yield Said(Claim(Predicate.SUCCEEDED, noun, polarity=match["bad"] is None), forms.stem(noun) in forms.DEEDS)
+
+
+def _version(match: re.Match[str], read: Tagged) -> Iterator[Said]:
+    program, value = read.piece(match["prog"]).lower(), read.piece(match["v"])
+    if program in forms.NO_PROGRAMS:
+        return
+    firm = match.groupdict().get("loose") is None or value.count(".") > 1
+    yield Said(Claim(Predicate.VERSION, program, value.removeprefix("v")), firm)
+
+
+_FORMS: Final = (
+    *[(form, _counts) for form in forms.COUNTS],
+    *[(form, _exists) for form in forms.EXISTS],
+    *[(form, _made) for form in forms.MADE],
+    (forms.MOVED, _moved),
+    *[(form, _contains) for form in forms.CONTAINS],
+    *[(form, _digest) for form in forms.DIGESTS],
+    *[(form, _ended) for form in forms.ENDED],
+    (forms.WENT, _went),
+    *[(form, _version) for form in forms.VERSIONS],
+)
