@@ -5,7 +5,7 @@ from __future__ import annotations
 import array
 import json
 import os
-import selectors
+import shutil
 import socket
 import subprocess
 import sys
@@ -15,12 +15,14 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 
 from stanchion.locks import Lock
 from stanchion.runtime.sandbox.limits import Limits
+from stanchion.runtime.sandbox.reading import CHUNK, Reading
+from stanchion.runtime.sandbox.walls import HOLDS, REQUIRED, Kind, Wall
 
 KEEPER: Final = Path(__file__).with_name("keeper.py")
 SHOWN: Final = (
@@ -28,11 +30,7 @@ SHOWN: Final = (
 )  # fmt: skip
 """What a command can read beside its own folder: programs and their libraries."""
 ENVIRONMENT: Final = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C", "HOME": "/tmp", "TMPDIR": "/tmp"}
-ALWAYS: Final = frozenset({"files", "processes", "network", "ipc", "user", "privileges", "limits"})
-"""Walls that namespaces and the kernel's limits are: one that cannot be built means that nothing runs."""
-WALLS: Final = ALWAYS | {"landlock", "children"}
-REQUIRED: Final = ALWAYS
-CHUNK: Final = 65_536
+Named = TypeVar("Named", Wall, Kind)
 GRACE_S: Final = 5.0
 """How long it is waited for that what was killed is gone."""
 
@@ -42,15 +40,16 @@ class SandboxError(RuntimeError):
 
 
 class Confined(msgspec.Struct, frozen=True):
-    """What came of a command. `ended` is false where it was stopped, and then `why` says by what; `walls` are those
-    that stood."""
+    """What came of a command. `ended` is false where it was stopped or not started, and then `why` says by what;
+    `walls` are those that stood, of the `kind`."""
 
     ended: bool
     rc: int = -1
     stdout: bytes = b""
     stderr: bytes = b""
     why: str = ""
-    walls: tuple[str, ...] = ()
+    walls: tuple[Wall, ...] = ()
+    kind: Kind | None = None
 
 
 class Sandbox:
@@ -58,7 +57,8 @@ class Sandbox:
     network, no other processes, and within limits. Close it, or use it as a context manager.
 
     Whoever is root names a `user` (a number) that commands run as; without one, how many processes a command starts is
-    not bounded. `required` are the walls without which nothing runs.
+    not bounded. `required` are the walls without which nothing runs. A `kind` that is named has to stand with all walls
+    that it holds, unless `required` says otherwise; without one, the strongest kind is taken that has what is required.
     """
 
     def __init__(
@@ -68,7 +68,8 @@ class Sandbox:
         env: Mapping[str, str] | None = None,
         shown: Iterable[str] = (),
         user: int | None = None,
-        required: Iterable[str] = REQUIRED,
+        required: Iterable[str] | None = None,
+        kind: str | None = None,
     ) -> None:
         self.root = Path(root).resolve()
         if not self.root.is_dir() or self.root == Path("/"):
@@ -76,37 +77,51 @@ class Sandbox:
         self.limits = Limits() if limits is None else limits
         self._env = {**ENVIRONMENT, **({} if env is None else env)}
         self._shown = [*SHOWN, *shown]
-        self._user = "" if user is None else str(user)
-        self._required = frozenset(required)
-        unknown = self._required - WALLS
-        if unknown:
-            raise ValueError(f"`{min(unknown)}` is no wall: there are {', '.join(sorted(WALLS))}")
-        if self._user and os.getuid() != 0:
+        self._user = user
+        self._kinds = list(Kind) if kind is None else [_one_of(Kind, kind, "kind of walls")]
+        self._reasons: list[str] = []
+        self._required = _required(kind, required)
+        if user is not None and os.getuid() != 0:
             raise SandboxError("only root can have commands run as somebody else: leave `user` away")
-        self._lock, self._ids = Lock(), count(1)
+        self._choosing, self._lock, self._ids = Lock(), Lock(), count(1)
         self._keeper: subprocess.Popen[bytes] | None = None
         self._line: socket.socket | None = None
-        self._base = ""
+        self._base, self._kind = "", self._kinds[0]
 
     def run(self, argv: Iterable[str], write: bool = False) -> Confined:
         """Run the words of a command; raises `SandboxError` where a wall cannot be built, and then nothing ran."""
         words = list(argv)
         if not words or not words[0] or any("\0" in word for word in words):
             raise ValueError("give the words of a command, none of them with a zero byte")
-        return self._collected(words, write)
+        with self._choosing:
+            kind = self._chosen()
+        try:
+            return self._collected(kind, words, write)
+        except SandboxError as error:
+            raise SandboxError(f"nothing ran: {'; '.join([*self._reasons, f'{kind}: {error}'])}") from None
 
-    def _asked(self, words: list[str], write: bool) -> dict[str, Any]:
+    def _chosen(self) -> Kind:
+        """The strongest kind that stands, tried with a command that does nothing. It is chosen once."""
+        while len(self._kinds) > 1:
+            try:
+                self._collected(self._kinds[0], ["true"], False)
+                self._kinds = self._kinds[:1]
+            except SandboxError as error:
+                self._reasons.append(f"{self._kinds.pop(0)}: {error}")
+        return self._kinds[0]
+
+    def _ground(self, kind: Kind) -> dict[str, Any]:
         most = self.limits
         return {
-            "argv": words,
-            "env": self._env,
-            "root": str(self.root),
+            "kind": kind,
             "base": self._base,
+            "root": str(self.root),
             "shown": self._shown,
-            "writes": write,
+            "env": self._env,
             "required": sorted(self._required),
             "tmp_bytes": most.tmp_mb << 20,
             "cores": most.cores,
+            "children": most.children,
             "limits": {
                 "RLIMIT_CPU": most.timeout_s * most.cores,
                 "RLIMIT_AS": most.memory_mb << 20,
@@ -115,49 +130,68 @@ class Sandbox:
                 "RLIMIT_NOFILE": 256,
                 "RLIMIT_CORE": 0,
             },
+            "bwrap": (shutil.which("bwrap", path=ENVIRONMENT["PATH"]) or "") if kind is Kind.BUBBLEWRAP else "",
         }
 
-    def _begun(self) -> socket.socket:
+    def _begun(self, kind: Kind) -> socket.socket:
         """The line to the keeper, which is started where there is none. The caller holds the lock."""
-        if self._line is not None and self._keeper is not None and self._keeper.poll() is None:
+        alive = self._keeper is not None and self._keeper.poll() is None
+        if self._line is not None and alive and self._kind is kind:
             return self._line
         self._drop()
+        self._kind = kind
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._base = tempfile.mkdtemp(prefix="stanchion-sandbox-")
-        os.chmod(self._base, 0o755)
-        command = [sys.executable, "-I", "-S", str(KEEPER), str(theirs.fileno()), self._user]
+        if self._user is not None:
+            os.chown(self._base, self._user, self._user)
+        user = "" if self._user is None else str(self._user)
+        ground = _file_of(self._ground(kind))
         self._keeper = subprocess.Popen(
-            command, pass_fds=[theirs.fileno()], env={}, stdin=subprocess.DEVNULL, cwd="/", close_fds=True
+            [sys.executable, "-I", "-S", str(KEEPER), str(theirs.fileno()), user],
+            pass_fds=[theirs.fileno()],
+            env={},
+            stdin=ground,
+            cwd="/",
         )
+        os.close(ground)
         theirs.close()
         self._line = ours
         return ours
 
-    def _collected(self, words: list[str], write: bool) -> Confined:
-        pipes = [os.pipe() for _ in range(3)]
+    def _collected(self, kind: Kind, words: list[str], write: bool) -> Confined:
         name = str(next(self._ids))
-        asked = os.memfd_create("stanchion-sandbox")
-        try:
-            with self._lock:
-                line = self._begun()
-                os.write(asked, json.dumps(self._asked(words, write)).encode())
-                os.lseek(asked, 0, os.SEEK_SET)
-                fds = array.array("i", [asked, *(pipe[1] for pipe in pipes)])
-                line.sendmsg([f"run {name}".encode()], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fds)])
-        finally:
-            for one in (asked, *(pipe[1] for pipe in pipes)):
-                os.close(one)
+        pipes = [os.pipe() for _ in range(3)]
+        asked = _file_of(words)
+        given = [asked, *(pipe[1] for pipe in pipes)]
         most = (self.limits.stdout_bytes, self.limits.stderr_bytes, CHUNK)
-        reading = _Reading([pipe[0] for pipe in pipes], most, time.monotonic() + self.limits.timeout_s)
+        reading = Reading([pipe[0] for pipe in pipes], most, time.monotonic() + self.limits.timeout_s)
+        why, line = "interrupt", None
         try:
+            try:
+                line = self._sent(kind, f"{'write' if write else 'read'} {name}", given)
+            finally:
+                for one in given:
+                    os.close(one)
             why = reading.read()
-            if why:
+        finally:
+            if why and line is not None:
                 with self._lock, suppress(OSError):
                     line.send(f"end {name}".encode())
                 reading.drain(time.monotonic() + GRACE_S)
-        finally:
             reading.close()
-        return _told(reading, why, self.limits)
+        return _told(reading, why, self.limits, kind)
+
+    def _sent(self, kind: Kind, said: str, files: list[int]) -> socket.socket:
+        """Hand a command to the keeper, or to a new one if that has just died."""
+        fds = array.array("i", files)
+        with self._lock:
+            for _ in range(2):
+                line = self._begun(kind)
+                with suppress(BrokenPipeError, ConnectionError):
+                    line.sendmsg([said.encode()], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fds)])
+                    return line
+                self._drop()
+        raise SandboxError("its keeper cannot be started")
 
     def _drop(self) -> None:
         if self._line is not None:
@@ -169,8 +203,7 @@ class Sandbox:
                 self._keeper.kill()
                 self._keeper.wait()
         if self._base:
-            with suppress(OSError):
-                os.rmdir(self._base)
+            shutil.rmtree(self._base, ignore_errors=True)
         self._line, self._keeper, self._base = None, None, ""
 
     def close(self) -> None:
@@ -185,50 +218,27 @@ class Sandbox:
         self.close()
 
 
-class _Reading:
-    """Reads what a command prints, each pipe up to a bound, until a deadline."""
-
-    def __init__(self, pipes: list[int], most: tuple[int, ...], deadline: float) -> None:
-        self._pipes, self._most, self._deadline = pipes, most, deadline
-        self.got = [bytearray() for _ in pipes]
-        self._selector = selectors.DefaultSelector()
-        for place, pipe in enumerate(pipes):
-            os.set_blocking(pipe, False)
-            self._selector.register(pipe, selectors.EVENT_READ, place)
-
-    def read(self) -> str:
-        """Read to the end; says why it was not waited for."""
-        while self._selector.get_map():
-            left = self._deadline - time.monotonic()
-            if left <= 0:
-                return "time"
-            for key, _ in self._selector.select(left):
-                place: int = key.data
-                came = os.read(key.fd, CHUNK)
-                if not came:
-                    self._selector.unregister(key.fd)
-                    continue
-                room = self._most[place] - len(self.got[place])
-                self.got[place] += came[:room]
-                if len(came) > room:
-                    return "output"
-        return ""
-
-    def drain(self, until: float) -> None:
-        """Wait until nobody holds the pipes any more, whatever comes out of them."""
-        while self._selector.get_map() and (left := until - time.monotonic()) > 0:
-            for key, _ in self._selector.select(left):
-                if not os.read(key.fd, CHUNK):
-                    self._selector.unregister(key.fd)
-
-    def close(self) -> None:
-        """Let go of the pipes."""
-        self._selector.close()
-        for pipe in self._pipes:
-            os.close(pipe)
+def _one_of(named: type[Named], value: str, what: str) -> Named:
+    try:
+        return named(value)
+    except ValueError:
+        raise ValueError(f"`{value}` is no {what}: there are {', '.join(sorted(named))}") from None
 
 
-def _told(reading: _Reading, why: str, limits: Limits) -> Confined:
+def _required(kind: str | None, required: Iterable[str] | None) -> frozenset[Wall]:
+    if required is not None:
+        return frozenset(_one_of(Wall, wall, "wall") for wall in required)
+    return REQUIRED if kind is None else HOLDS[Kind(kind)]
+
+
+def _file_of(what: object) -> int:
+    """A file in memory, for what is too long for a line or is nobody's business."""
+    file = os.memfd_create("stanchion-sandbox")
+    os.write(file, json.dumps(what).encode())
+    return file
+
+
+def _told(reading: Reading, why: str, limits: Limits, kind: Kind) -> Confined:
     stdout, stderr, status = (bytes(one) for one in reading.got)
     if why == "time":
         return Confined(False, stdout=stdout, stderr=stderr, why=f"it took longer than {limits.timeout_s} s")
@@ -239,8 +249,9 @@ def _told(reading: _Reading, why: str, limits: Limits) -> Confined:
     except ValueError:
         return Confined(False, stdout=stdout, stderr=stderr, why="it was killed, or the keeper was")
     if told.get("error") == "wall":
-        raise SandboxError(f"a wall cannot be built here: {told['why']}; nothing ran")
+        own = stderr.decode("utf-8", "replace").strip().splitlines()
+        raise SandboxError(f"{told['why']}{f' ({own[-1]})' if own else ''}")
     if told.get("error") == "program":
-        return Confined(False, why=f"it cannot be started: {told['why']}")
-    standing = ALWAYS | {wall for wall in ("landlock", "children") if told[wall]}
-    return Confined(True, told["rc"], stdout, stderr, walls=tuple(sorted(standing)))
+        return Confined(False, why=f"it cannot be started: {told['why']}", kind=kind)
+    walls = tuple(sorted(Wall(wall) for wall in told["walls"]))
+    return Confined(True, told["rc"], stdout, stderr, walls=walls, kind=kind)

@@ -1,0 +1,95 @@
+"""Walls of bubblewrap: the same namespaces, made by the program `bwrap`. Where a system lets only chosen programs make
+them, it is one of those."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import resource
+import signal
+
+from stanchion.runtime.sandbox.keeping.become import cores, wear
+from stanchion.runtime.sandbox.keeping.calls import PR_SET_PDEATHSIG, prctl
+from stanchion.runtime.sandbox.keeping.ground import (
+    NO_PROGRAM,
+    NO_WALL,
+    Command,
+    Ground,
+    Lines,
+    awaited,
+    command_of,
+    tell,
+)
+from stanchion.runtime.sandbox.keeping.namespaces import HELD, INNER
+
+
+def stand(ground: Ground, write: bool, lines: Lines) -> None:
+    """Get ready, run one command to its end, and tell it."""
+    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    walls = [*HELD, *(["children"] if ground.user else [])]
+    ground.need(walls)
+    if not ground.bwrap:
+        raise OSError("there is no `bwrap`: install the package `bubblewrap`")
+    command = command_of(awaited(lines.command, 3))
+    status = awaited(lines.status, 1)[0]
+    told, say = os.pipe()
+    wait, go = os.pipe()
+    child = os.fork()
+    if not child:
+        with contextlib.suppress(OSError):
+            _become(ground, write, command, (say, wait))
+        os._exit(1)
+    for one in (say, wait, command.out, command.err):
+        os.close(one)
+    tell(status, walls=walls, **_followed(ground, told, go))
+    os.waitpid(child, 0)
+
+
+def _followed(ground: Ground, told: int, go: int) -> dict[str, object]:
+    """Bound what `bwrap` has built its walls round, let it go, and hear how it ends."""
+    lines = os.fdopen(told, "rb")
+    inner = json.loads(lines.readline() or "{}").get("child-pid", 0)
+    if not inner:
+        return {"error": NO_WALL, "why": "it cannot build its walls here"}
+    for name, most in ground.limits.items():
+        resource.prlimit(inner, getattr(resource, name), (most, most))
+    os.write(go, b"\n")
+    codes = [one["exit-code"] for one in map(json.loads, lines) if "exit-code" in one]
+    return {"rc": codes[0]} if codes else {"error": NO_PROGRAM, "why": "no such program"}
+
+
+def _become(ground: Ground, write: bool, command: Command, pipes: tuple[int, int]) -> None:
+    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    os.setsid()
+    cores(ground)
+    wear(command)
+    for one in pipes:
+        os.set_inheritable(one, True)
+    say, wait = map(str, pipes)
+    how = [*_walls(ground, write), "--json-status-fd", say, "--block-fd", wait]
+    os.execve(ground.bwrap, [ground.bwrap, *how, "--", *command.argv], ground.env)
+
+
+def _walls(ground: Ground, write: bool) -> list[str]:
+    """The words that tell `bwrap` what to show. The order counts: later mounts lie over earlier ones."""
+    inner = str(INNER)
+    words = [
+        "--unshare-all",
+        "--unshare-user",
+        "--disable-userns",
+        "--die-with-parent",
+        "--new-session",
+        "--cap-drop",
+        "ALL",
+    ]
+    words += ["--uid", inner, "--gid", inner, "--hostname", "stanchion"]
+    for path in ground.shown:
+        if os.path.islink(path):
+            words += ["--symlink", os.readlink(path), path]
+        elif os.path.exists(path):
+            words += ["--ro-bind", path, path]
+    words += ["--dev", "/dev", "--remount-ro", "/dev", "--proc", "/proc"]
+    words += ["--size", str(ground.tmp_bytes), "--perms", "1777", "--tmpfs", "/tmp"]
+    words += ["--bind" if write else "--ro-bind", ground.root, ground.root, "--remount-ro", "/"]
+    return [*words, "--chdir", ground.root]

@@ -1,0 +1,61 @@
+"""Calls of the kernel that Python has no functions for."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+
+MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_BIND, MS_REC, MS_PRIVATE = 2, 4, 8, 4096, 16384, 1 << 18
+MNT_DETACH, AT_RECURSIVE, CLOSE_RANGE_CLOEXEC = 2, 0x8000, 4
+ATTR_RDONLY, ATTR_NOSUID, ATTR_NODEV = 1, 2, 4
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 4, 22, 36, 38
+SYS_CLOSE_RANGE, SYS_MOUNT_SETATTR = 436, 442
+SYS_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
+SYS_CLONE = {"x86_64": 56, "aarch64": 220}
+MACHINE = os.uname().machine
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def checked(done: int, what: str) -> int:
+    """What a call of the kernel gave; raises `OSError` where it failed."""
+    if done < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what}: {os.strerror(number)}")
+    return done
+
+
+def prctl(what: int, value: int) -> None:
+    """Change something about this process."""
+    checked(libc.prctl(what, ctypes.c_ulong(value), 0, 0, 0), f"prctl {what}")
+
+
+def mount(source: str, target: str, kind: str, flags: int, data: str = "") -> None:
+    """Mount something."""
+    given = [one.encode() or None for one in (source, target, kind)]
+    checked(libc.mount(*given, ctypes.c_ulong(flags), data.encode() or None), f"mount {target}")
+
+
+def harden(path: str, writes: bool, below: bool = True, device: bool = False) -> None:
+    """Have a mount, with all that is mounted below it, know no devices and no set-user-id; and no writing."""
+    attributes = ATTR_NOSUID | (0 if device else ATTR_NODEV) | (0 if writes else ATTR_RDONLY)
+    wanted = (ctypes.c_uint64 * 4)(attributes, 0, 0, 0)
+    flags = AT_RECURSIVE if below else 0
+    size = ctypes.sizeof(wanted)
+    done = libc.syscall(SYS_MOUNT_SETATTR, -100, path.encode(), flags, ctypes.byref(wanted), size)
+    checked(done, f"mount_setattr {path}")
+
+
+def close_on_exec() -> None:
+    """Have nothing but standard input, output and error outlive an exec. Kernels before 5.11 lack the call; everything
+    is opened so that it closes by itself, and this is a second lock."""
+    libc.syscall(SYS_CLOSE_RANGE, 3, ctypes.c_uint(0xFFFFFFFF), CLOSE_RANGE_CLOEXEC)
+
+
+def written(path: str, text: str) -> None:
+    """Write a file of the kernel. Nothing is loaded for it: the library may be out of reach by now."""
+    file = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+    try:
+        os.write(file, text.encode())
+    finally:
+        os.close(file)

@@ -1,0 +1,98 @@
+"""What the keeper is told: once about the sandbox, and then about each command."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from typing import NamedTuple
+
+NO_WALL, NO_PROGRAM = "wall", "program"
+
+
+class Ground(NamedTuple):
+    """What all commands of a sandbox have in common; `tmp_bytes`, `cores`, `children` and `limits` bound them."""
+
+    kind: str
+    base: str
+    root: str
+    shown: list[str]
+    env: dict[str, str]
+    required: list[str]
+    tmp_bytes: int
+    cores: int
+    children: int
+    limits: dict[str, int]
+    bwrap: str
+    user: int = 0
+    group: int = 0
+
+    def need(self, walls: list[str]) -> None:
+        """Refuse to go on where a wall is needed that does not stand."""
+        missing = sorted(set(self.required) - set(walls))
+        if missing == ["children"] and not self.user:
+            raise OSError("of the real root the kernel counts no processes: name another `user`")
+        if missing:
+            raise OSError(f"it has no wall `{missing[0]}` here")
+
+
+class Ended(BaseException):
+    """The command is not wanted any more, or the keeper is gone."""
+
+
+class Command(NamedTuple):
+    """One command: its words, and where it prints."""
+
+    argv: list[str]
+    out: int
+    err: int
+
+
+class Lines(NamedTuple):
+    """Two lines from the keeper to a process that stands by: over one comes the command with its pipes, over the other
+    where its end is to be told. Whatever becomes the command never has the second."""
+
+    command: socket.socket
+    status: socket.socket
+
+
+def ground_of(file: int) -> Ground:
+    """The ground that a file tells of, for whoever this process is."""
+    return Ground(**json.loads(_whole(file)))._replace(user=os.getuid(), group=os.getgid())
+
+
+def awaited(line: socket.socket, files: int) -> list[int]:
+    """The files that come over a line; raises `Ended` where nobody is at its other end any more."""
+    said, fds, _, _ = socket.recv_fds(line, 16, files, socket.MSG_CMSG_CLOEXEC)
+    if not said:
+        raise Ended
+    line.close()
+    return fds
+
+
+def command_of(fds: list[int]) -> Command:
+    """The command that the first of some files tells of, with its pipes."""
+    asked, out, err = fds
+    return Command(json.loads(_whole(asked)), out, err)
+
+
+def _whole(file: int) -> bytes:
+    size = os.fstat(file).st_size
+    return os.pread(file, size, 0)
+
+
+def tell(pipe: int, **what: object) -> None:
+    """Say something on a pipe, as one line."""
+    os.write(pipe, json.dumps(what).encode() + b"\n")
+
+
+def heard(pipe: int) -> dict[str, object]:
+    """What a process says before it becomes the command: the last of it, where it fails to."""
+    said = b""
+    while came := os.read(pipe, 4096):
+        said += came
+    os.close(pipe)
+    if not said:
+        return {"error": NO_WALL, "why": "it was killed at once"}
+    told: dict[str, object] = json.loads(said.splitlines()[-1])
+    return told

@@ -1,0 +1,198 @@
+"""What the keeper does: takes requests, and has a process standing by for the next.
+
+keeper        waits for requests; when its owner is gone, everything ends
+  └ standby   builds its walls, waits for a command, starts it and waits for it; when it ends, all of them end
+      └ the command
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import os
+import select
+import signal
+import socket
+from typing import Any, NamedTuple
+
+from stanchion.runtime.sandbox.keeping.calls import MACHINE, PR_SET_DUMPABLE, SYS_CLONE, libc, prctl
+from stanchion.runtime.sandbox.keeping.ground import NO_WALL, Ground, Lines, ground_of, tell
+from stanchion.runtime.sandbox.keeping.namespaces import ALL
+from stanchion.runtime.sandbox.keeping.standby import KINDS, stand_by
+
+IDLE_S = 0.005
+"""After so much silence a process is made that stands by: what is asked for comes first."""
+
+
+class Standing(NamedTuple):
+    """A process that stands by: the lines to it, whether its command may write, and which files stood at the paths
+    that it shows."""
+
+    pid: int
+    lines: Lines
+    write: bool
+    seen: list[tuple[int, int] | None]
+
+
+def start(line: int, user: str) -> None:
+    """Be the keeper of whoever holds the other end of a line; what the sandbox is stands in standard input."""
+    os.setsid()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    owner = os.pidfd_open(os.getppid())
+    if user:
+        become(int(user))
+    ground = ground_of(0)
+    gc.disable()
+    gc.freeze()  # what a fork does not touch need not be copied
+    with contextlib.suppress(OSError):
+        Keeper(ground, socket.socket(fileno=line), owner).keep()
+    with contextlib.suppress(OSError):
+        os.rmdir(ground.base)
+
+
+def become(user: int) -> None:
+    """Be somebody who may do less; for good."""
+    os.setgroups([])
+    os.setresgid(user, user, user)
+    os.setresuid(user, user, user)
+    prctl(PR_SET_DUMPABLE, 1)  # what the kernel says of this process is its own again
+
+
+class Keeper:
+    """Takes requests until the owner is gone: `read ID` or `write ID` with what is asked and three
+    pipes, and `end ID`."""
+
+    def __init__(self, ground: Ground, line: socket.socket, owner: int) -> None:
+        self._ground, self._line, self._owner = ground, line, owner
+        self._running: dict[str, int] = {}
+        self._next: Standing | None = None
+        self._write = False
+        self._reaped, woken = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+
+    def keep(self) -> None:
+        """Work until the owner is gone, and end everything then."""
+        # A fork of the owner may hold the line open when the owner itself is gone: it is watched, too.
+        waiting: list[Any] = [self._line, self._reaped, self._owner]
+        while True:
+            ready, _, _ = select.select(waiting, [], [], IDLE_S if self._next is None else None)
+            if self._reaped in ready:
+                os.read(self._reaped, 4096)
+                self._reap()
+            if self._owner in ready or (self._line in ready and not self._asked()):
+                break
+            if not ready:
+                self._prepare()
+        standing = [] if self._next is None else [self._next.pid]
+        for pid in [*self._running.values(), *standing]:
+            self._kill(pid)
+        with contextlib.suppress(ChildProcessError):
+            while True:
+                os.waitpid(-1, 0)
+
+    def _asked(self) -> bool:
+        said, fds, _, _ = socket.recv_fds(self._line, 256, 4, socket.MSG_CMSG_CLOEXEC)
+        if not said:
+            return False
+        verb, name = said.decode().split()
+        if verb == "end":
+            self._kill(self._running.get(name, 0))
+            return True
+        self._write = verb == "write"
+        try:
+            self._running[name] = self._handed(fds)
+        except OSError as error:
+            tell(fds[-1], error=NO_WALL, why=str(error))
+        for one in fds:
+            os.close(one)
+        return True
+
+    def _handed(self, fds: list[int]) -> int:
+        """Hand a command to the process that stands by, or to a new one if that has ended, is not for this one, or has
+        built its walls round what is not there any more."""
+        for _ in range(2):
+            found = self._next
+            if found is not None and (found.write, found.seen) != (self._write, _seen(self._ground)):
+                self._kill(found.pid)
+                self._forget()
+            one = self._stand()
+            with contextlib.suppress(BrokenPipeError, ConnectionError):
+                # First to where the end is told: what has failed to build its walls waits there alone.
+                socket.send_fds(one.lines.status, [b"run"], fds[3:])
+                socket.send_fds(one.lines.command, [b"run"], fds[:3])
+                self._forget()
+                return one.pid
+            self._forget()
+        raise OSError("what builds the walls was killed")
+
+    def _prepare(self) -> None:
+        """Have a process stand by for another command like the last one."""
+        try:
+            self._stand()
+        except OSError:  # whoever asks is told
+            self._next = None
+
+    def _stand(self) -> Standing:
+        """The process that stands by: it is made, where there is none."""
+        if self._next is None:
+            pairs = [socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(2)]
+            ours, theirs = Lines(*(pair[0] for pair in pairs)), Lines(*(pair[1] for pair in pairs))
+            seen = _seen(self._ground)
+            pid = _forked(self._ground.kind == "namespaces")
+            if not pid:
+                for one in (*ours, self._line):
+                    one.close()
+                os.close(self._owner)
+                signal.set_wakeup_fd(-1)
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                stand_by(self._ground, self._write, theirs)
+            for one in theirs:
+                one.close()
+            self._next = Standing(pid, ours, self._write, seen)
+        return self._next
+
+    def _forget(self) -> None:
+        if self._next is not None:
+            for line in self._next.lines:
+                line.close()
+            self._next = None
+
+    def _kill(self, pid: int) -> None:
+        """End a command with everything that it has started."""
+        if pid > 0:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, KINDS[self._ground.kind].ends_by)
+
+    def _reap(self) -> None:
+        with contextlib.suppress(ChildProcessError):
+            while True:
+                ended, _ = os.waitpid(-1, os.WNOHANG)
+                if not ended:
+                    return
+                for name in [name for name, pid in self._running.items() if pid == ended]:
+                    del self._running[name]
+                if self._next is not None and self._next.pid == ended:
+                    self._forget()
+
+
+def _forked(apart: bool) -> int:
+    """A fork, into new namespaces at once: one process less than to fork, enter them and fork again."""
+    if not apart:
+        return os.fork()
+    pid = libc.syscall(SYS_CLONE[MACHINE], ALL | signal.SIGCHLD, 0, 0, 0, 0)
+    if pid < 0:
+        raise OSError(f"unshare: {os.strerror(ctypes.get_errno())}")
+    return int(pid)
+
+
+def _seen(ground: Ground) -> list[tuple[int, int] | None]:
+    found: list[tuple[int, int] | None] = []
+    for path in (ground.root, *ground.shown):
+        try:
+            stat = os.stat(path)
+            found.append((stat.st_dev, stat.st_ino))
+        except OSError:
+            found.append(None)
+    return found
