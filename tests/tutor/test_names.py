@@ -8,7 +8,7 @@ from stanchion.tutor import CheckVerdict, MoveVerdict, Tutor, TutorV1, TutorV2, 
 
 def test_the_first_law_has_two_names_and_a_version() -> None:
     assert Tutor is TutorV1
-    assert TutorV2 is not TutorV1
+    assert TutorV2.__name__ == "TutorV2"
     assert public.TUTOR_API_VERSION == "1.0.0"
 
 
