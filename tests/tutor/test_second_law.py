@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from stanchion.tutor.advice.failures import FailureType, failure
 from stanchion.tutor.claims import judging
 from stanchion.tutor.claims.claim import Claim, Predicate
 from stanchion.tutor.graph.graph import Graph
@@ -160,6 +161,31 @@ def test_weak_point_9_the_same_play_gives_the_same_state() -> None:
     assert played("now") == played("then")
 
 
+def test_weak_point_10_whoever_proves_nothing_new_stalls_however_much_is_run() -> None:
+    tutor = begun({f"ls {number}": Outcome(True, 0, f"{number}\n") for number in range(8)})
+    kinds = []
+    for number in range(8):
+        propose(tutor, f"ls {number}")
+        if number == 4:
+            propose(tutor, "test -f a")
+        found = failure(tutor.trace())
+        kinds.append(None if found is None else found.failure_type)
+        tutor.next_turn()
+    assert kinds == [None, None, None, FailureType.STALL, None, None, None, FailureType.STALL]
+
+
+def test_advice_is_written_down_and_a_game_has_few() -> None:
+    tutor = begun()
+    cards = []
+    for _ in range(20):
+        tutor.next_turn()
+        propose(tutor, "ls")
+        given = tutor.advise()
+        cards += [] if given is None else [given.card.card_id]
+    assert cards == [f"escape_loop_{number}" for number in range(1, 6)]
+    assert [one.data["card"] for one in tutor.pcg.events if one.event_type == "advice"] == cards
+
+
 def test_weak_point_12_a_score_is_not_a_win() -> None:
     tutor = begun({"test -f a": Outcome(True, 0)}, Claim(Predicate.FILE, "b"))
     propose(tutor, "test -f a")
@@ -289,5 +315,6 @@ def test_a_turn_costs_the_same_however_long_the_game_is(writes: bool, monkeypatc
         propose(tutor, f"test -f f{number}", write=writes)
         tutor.play(json.dumps({"action": "ASK", "text": "more?"}))
         tutor.check_goal_satisfaction()
+        tutor.advise()
         costs.append((asked["follows"], asked["promote"]))
     assert len(set(costs[2:])) == 1

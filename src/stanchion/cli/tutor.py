@@ -96,6 +96,9 @@ def _played(tutor: TutorV2, game: Game, moves: str | None) -> bool:
         if tutor.check_goal_satisfaction():
             say(sys.stdout, f"proven in turn {tutor.state.turn}, with {tutor.state.score} points")
             return True
+        advice = tutor.advise()
+        if advice is not None:
+            say(sys.stdout, f"   advice: {advice.card.title}. {advice.card.instruction}")
     say(sys.stdout, f"not proven after turn {tutor.state.turn}, with {tutor.state.score} points")
     return False
 

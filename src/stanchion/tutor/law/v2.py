@@ -13,10 +13,13 @@ from typing import Final, Protocol
 import msgspec
 
 from stanchion.readings.shell.single import single
+from stanchion.tutor.advice.advisor import Advice
+from stanchion.tutor.advice.failures import Trace
+from stanchion.tutor.advice.played import Played
 from stanchion.tutor.advice.wip import WIP
 from stanchion.tutor.claims.claim import Claim, fault, normal
 from stanchion.tutor.claims.evidence import Evidence
-from stanchion.tutor.claims.facts import Ran
+from stanchion.tutor.claims.facts import Ran, facts
 from stanchion.tutor.claims.judging import Standing
 from stanchion.tutor.graph.graph import Graph
 from stanchion.tutor.graph.nodes import EdgeType, Observation, Status, Truth
@@ -103,10 +106,13 @@ class TutorV2:
         self._counted: set[Claim] = set()
         self._answers: set[Claim] = set()
         self._assumed: dict[str, Claim] = {}
+        self._played, self._facts = Played(), 0
         self._goal = self.pcg.add_goal(goal).id
 
     def next_turn(self) -> None:
         """Begin the next turn."""
+        if self.state.turn:
+            self._played.turned(self._facts)
         self.state.turn += 1
         self.pcg.turn = self.state.turn
 
@@ -116,6 +122,17 @@ class TutorV2:
         if isinstance(move, Unread):
             return self._rejected(MoveVerdict.ILLEGAL, f"{move.what.value}: {move.why}", SCORE_ILLEGAL_MOVE)
         return self.execute_move(move)
+
+    def advise(self, model: str = "") -> Advice | None:
+        """What the player is told now, where anything is to be said. It is written down, and a game has few."""
+        found = self._played.advise(self.pcg, self.trace(), model)
+        if found is not None:
+            self.pcg.log("advice", reason=found.why, data={"card": found.card.card_id})
+        return found
+
+    def trace(self) -> Trace:
+        """The last commands and turns; what is known is what was proven of the world, each fact once."""
+        return self._played.trace(self.state.turn, self._facts)
 
     def check(self, claim: Claim, commit: bool = False) -> CheckResult:
         """What is known of a claim. Nothing is changed by asking unless it is committed: then the claim is written down
@@ -240,9 +257,11 @@ class TutorV2:
         self.pcg.promote(act.id, Status.FINISHED)
         if came.changes:
             self._ledger.forget()
+        ran = Ran(argv, came.rc, came.stdout, came.stderr, came.whole)
+        fails = not came.ended or (came.rc != 0 and len(facts(ran)) == 1)  # that it failed is all that it tells
+        self._played.stepped(line, came.stdout or came.stderr, fails)
         if not came.ended:
             return MoveResult(MoveVerdict.LEGAL, f"no evidence: {came.why}", observation=seen)
-        ran = Ran(argv, came.rc, came.stdout, came.stderr, came.whole)
         new = self.evidence.take(seen.id, ran, came.changes)
         for one in new:
             self._ledger.refuted_by(seen.id, one.fact)
@@ -293,7 +312,9 @@ class TutorV2:
         if claim not in self._counted:
             self._counted.add(claim)
             self.state.validated_truths += 1
-            self.state.score += 0 if claim.predicate in TRIVIAL else SCORE_TRUTH_DIRECT
+            if claim.predicate not in TRIVIAL:
+                self._facts += 1
+                self.state.score += SCORE_TRUTH_DIRECT
 
     def _assert(self, claim: Claim) -> MoveResult:
         found = self.evidence.judge(claim)
