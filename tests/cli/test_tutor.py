@@ -67,7 +67,7 @@ def test_a_game_is_lost_where_the_moves_end(place: Path, capsys: pytest.CaptureF
     out = capsys.readouterr().out
     assert status == 3
     assert "2. illegal: no object" in out
-    assert "not proven after turn 2" in out
+    assert "not proven after turn 2, with -3 points; course: converging" in out
     assert (place / "e.svg").read_text("utf-8").startswith("<svg")
 
 
@@ -96,6 +96,13 @@ def test_an_unknown_picture_is_refused_before_anything_runs(place: Path, capsys:
 def claims(predicate: str, subject: str, value: object = None) -> dict[str, object]:
     """The move that claims something."""
     return {"action": "ASSERT", "claim": {"predicate": predicate, "subject": subject, "value": value}}
+
+
+def test_whoever_repeats_a_command_is_given_advice(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert played(place, *[{"action": "PROPOSE", "command": "ls"}] * 3) == 3
+    out = capsys.readouterr().out
+    assert out.count("advice: ") == 1
+    assert "   advice: Leave the loop. You have made the same move several times." in out
 
 
 def test_every_verdict_can_be_reached_by_playing(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from stanchion.tutor.advice.failures import FailureType, failure
+from stanchion.tutor.advice.intent import Intent
 from stanchion.tutor.claims import judging
 from stanchion.tutor.claims.claim import Claim, Predicate
 from stanchion.tutor.graph.graph import Graph
@@ -18,7 +19,7 @@ from stanchion.tutor.law import ledger
 from stanchion.tutor.law.v2 import Outcome, TutorV2
 from stanchion.tutor.law.verdicts import CheckVerdict, MoveVerdict
 from stanchion.tutor.moves.typed import Misread, Unread, read
-from tests.tutor.second import assert_, begun, propose, says
+from tests.tutor.second import World, assert_, begun, propose, says
 
 GONE = Outcome(True, 1)
 
@@ -318,3 +319,22 @@ def test_a_turn_costs_the_same_however_long_the_game_is(writes: bool, monkeypatc
         tutor.advise()
         costs.append((asked["follows"], asked["promote"]))
     assert len(set(costs[2:])) == 1
+
+
+def test_whoever_goes_round_in_a_circle_opens_one_thing_at_a_time() -> None:
+    tutor = begun({"test -f a": Outcome(True, 0), "test -f b": GONE}, wip=3)
+    ask = json.dumps({"action": "ASK", "text": "what now?"})
+    for command in ("ls a", "ls b", "ls a", "ls b"):
+        propose(tutor, command)
+    first, second = tutor.play(ask), tutor.play(ask)
+    assert (first.verdict, second.verdict) == (MoveVerdict.LEGAL, MoveVerdict.BLOCKED)
+    assert second.reason.startswith("the last commands go round in a circle")
+    propose(tutor, "ls c")
+    assert tutor.play(ask).verdict is MoveVerdict.LEGAL
+
+
+def test_the_course_of_a_game_is_told_by_its_commands() -> None:
+    tutor = TutorV2("second", World(), "count the lines of a file")
+    for command in ("ls", "count the", "count the lines of a file"):
+        propose(tutor, command)
+    assert tutor.course().intent is Intent.CONVERGING

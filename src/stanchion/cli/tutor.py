@@ -99,7 +99,8 @@ def _played(tutor: TutorV2, game: Game, moves: str | None) -> bool:
         advice = tutor.advise()
         if advice is not None:
             say(sys.stdout, f"   advice: {advice.card.title}. {advice.card.instruction}")
-    say(sys.stdout, f"not proven after turn {tutor.state.turn}, with {tutor.state.score} points")
+    going = tutor.course().intent.value
+    say(sys.stdout, f"not proven after turn {tutor.state.turn}, with {tutor.state.score} points; course: {going}")
     return False
 
 

@@ -80,6 +80,11 @@ def failure(trace: Trace) -> Failure | None:
     return _errors(trace) or _repeats(trace) or _circles(trace) or _stalls(trace) or _exhausts(trace)
 
 
+def goes_in_a_circle(trace: Trace) -> bool:
+    """Whether the last actions go round in a circle, whatever else they do."""
+    return _circles(trace) is not None
+
+
 def _errors(trace: Trace) -> Failure | None:
     last = trace.steps[-ERRORS:]
     if len(last) < ERRORS or not all(step.is_error for step in last):

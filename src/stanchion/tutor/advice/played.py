@@ -7,6 +7,7 @@ from typing import Final
 from stanchion.tutor.advice.advisor import Advice, advise
 from stanchion.tutor.advice.cards import CardType
 from stanchion.tutor.advice.failures import Step, Trace
+from stanchion.tutor.advice.intent import Course, course
 from stanchion.tutor.graph.graph import Graph
 
 LAST: Final = 8
@@ -37,6 +38,10 @@ class Played:
         """The trace of the game in a turn in which so many facts are proven."""
         used = frozenset(one.value for one in self._given)
         return Trace(self._steps, (*self._known, known), FAILURES, used & FAILURES, turn, proven=True)
+
+    def course(self, goal: str) -> Course:
+        """Where the player is going."""
+        return course(goal, tuple(step.action for step in self._steps))
 
     def advise(self, graph: Graph, trace: Trace, model: str) -> Advice | None:
         """What the player is told, where anything is to be said; each card counts."""

@@ -14,7 +14,8 @@ import msgspec
 
 from stanchion.readings.shell.single import single
 from stanchion.tutor.advice.advisor import Advice
-from stanchion.tutor.advice.failures import Trace
+from stanchion.tutor.advice.failures import Trace, goes_in_a_circle
+from stanchion.tutor.advice.intent import Course
 from stanchion.tutor.advice.played import Played
 from stanchion.tutor.advice.wip import WIP
 from stanchion.tutor.claims.claim import Claim, fault, normal
@@ -107,7 +108,7 @@ class TutorV2:
         self._answers: set[Claim] = set()
         self._assumed: dict[str, Claim] = {}
         self._played, self._facts = Played(), 0
-        self._goal = self.pcg.add_goal(goal).id
+        self._goal = self.pcg.add_goal(goal)
 
     def next_turn(self) -> None:
         """Begin the next turn."""
@@ -133,6 +134,10 @@ class TutorV2:
     def trace(self) -> Trace:
         """The last commands and turns; what is known is what was proven of the world, each fact once."""
         return self._played.trace(self.state.turn, self._facts)
+
+    def course(self) -> Course:
+        """Whether the last commands come closer to what the goal says."""
+        return self._played.course(self._goal.text)
 
     def check(self, claim: Claim, commit: bool = False) -> CheckResult:
         """What is known of a claim. Nothing is changed by asking unless it is committed: then the claim is written down
@@ -168,6 +173,8 @@ class TutorV2:
         count = self.state.open_questions + len(self._assumed)
         if count >= self._wip:
             return MoveResult(MoveVerdict.BLOCKED, f"{count} things are open: settle one first")
+        if count and goes_in_a_circle(self.trace()):
+            return MoveResult(MoveVerdict.BLOCKED, "the last commands go round in a circle: settle what is open first")
         return MoveResult(MoveVerdict.LEGAL)
 
     def _may_write(self, rule: TypedRule) -> MoveResult:
@@ -362,7 +369,7 @@ class TutorV2:
         if not self.state.goal_satisfied:
             self.state.goal_satisfied = True
             by = sorted({one for found in judged for one in found.proof})
-            self.pcg.log("goal_check", verdict="satisfied", data={"goal": self._goal, "by": by})
+            self.pcg.log("goal_check", verdict="satisfied", data={"goal": self._goal.id, "by": by})
         return True
 
 
