@@ -281,6 +281,19 @@ def test_weak_point_3_the_same_answer_scores_once_however_it_is_spelled() -> Non
     assert tutor.state.score == 5
 
 
+def test_weak_point_3_what_was_seen_once_cannot_be_denied_for_ever_for_points() -> None:
+    tutor = begun({"cat f": Outcome(True, 0, "a\n"), "grep -F z f": GONE})
+    propose(tutor, "cat f")
+    assert assert_(tutor, "lines", "f", 1) == "validated"
+    assert tutor.state.score == 3
+    for value in range(2, 9):
+        assert assert_(tutor, "lines", "f", value, polarity=False) == "validated"
+        assert assert_(tutor, "contains", "f", str(value), polarity=False) == "validated"
+    assert (tutor.state.score, tutor.trace().known[-1]) == (3, 1)
+    propose(tutor, "grep -F z f")
+    assert tutor.state.score == 6
+
+
 def test_a_check_is_written_down_where_it_is_committed() -> None:
     tutor = begun()
     propose(tutor, "test -f a")

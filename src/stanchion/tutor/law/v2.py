@@ -310,16 +310,18 @@ class TutorV2:
             self.pcg.log("check", truth.id, found.verdict.value, found.reason, data)
         if judged.verdict is CheckVerdict.PROVABLE:
             self._ledger.prove(truth, claim, judged.proof)
-            self._count(normal(claim))
+            self._count(normal(claim), found is None or claim.polarity or claim.value is None)
         elif judged.verdict is CheckVerdict.REFUTABLE:
             self._ledger.refute(truth.id, judged.proof)
         return truth
 
-    def _count(self, claim: Claim) -> None:
+    def _count(self, claim: Claim, tells: bool) -> None:
+        """Count a claim once. One tells little, and scores nothing, if it denies a value that no command was about:
+        whoever has seen that a file has two lines could deny all other numbers."""
         if claim not in self._counted:
             self._counted.add(claim)
             self.state.validated_truths += 1
-            if claim.predicate not in TRIVIAL:
+            if tells and claim.predicate not in TRIVIAL:
                 self._facts += 1
                 self.state.score += SCORE_TRUTH_DIRECT
 
