@@ -3,65 +3,24 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import Any
 
 import pytest
 
+from stanchion.readings.claims import judging
 from stanchion.readings.claims.claim import Claim, Predicate
 from stanchion.readings.claims.verdict import CheckVerdict
+from stanchion.tutor.advice.failures import FailureType, failure
+from stanchion.tutor.advice.intent import Intent
+from stanchion.tutor.graph.graph import Graph
 from stanchion.tutor.graph.lines import from_jsonl, state_hash, to_jsonl
-from stanchion.tutor.graph.nodes import Action, EdgeType, Status, Truth
+from stanchion.tutor.graph.nodes import Action, Assumption, EdgeType, Status, Truth
+from stanchion.tutor.law import ledger
 from stanchion.tutor.law.v2 import Outcome, TutorV2
 from stanchion.tutor.law.verdicts import MoveVerdict
 from stanchion.tutor.moves.typed import Misread, Unread, read
-
-
-class World:
-    """Gives each command the outcome that a test says, and success where it says nothing."""
-
-    def __init__(self, outcomes: dict[str, Outcome] | None = None, refuses: str = "") -> None:
-        self._outcomes = {} if outcomes is None else outcomes
-        self._refuses = refuses
-        self.ran: list[str] = []
-
-    def refused(self, argv: tuple[str, ...], write: bool) -> str:
-        """The one that is named."""
-        return f"`{argv[0]}` is not on the list" if argv[0] == self._refuses else ""
-
-    def run(self, argv: tuple[str, ...], write: bool) -> Outcome:
-        """As a test says."""
-        line = " ".join(argv)
-        self.ran.append(line)
-        return self._outcomes.get(line, Outcome(True, 0, changes=write))
-
-
-def begun(outcomes: dict[str, Outcome] | None = None, *claims: Claim, **more: Any) -> TutorV2:
-    """A game in its first turn."""
-    world = World(outcomes, more.pop("refuses", ""))
-    tutor = TutorV2("second", world, "goal", claims, **more)
-    tutor.next_turn()
-    return tutor
-
-
-def propose(tutor: TutorV2, command: str, write: bool = False) -> MoveVerdict:
-    """Propose a command, in a player's words."""
-    return tutor.play(json.dumps({"action": "PROPOSE", "command": command, "write": write})).verdict
-
-
-def says(predicate: str, subject: str, value: int | str | None = None, polarity: bool = True) -> dict[str, Any]:
-    """A claim in a player's words."""
-    return {"predicate": predicate, "subject": subject, "value": value, "polarity": polarity}
-
-
-def assert_(tutor: TutorV2, *claim: Any, **more: Any) -> str:
-    """Claim something; gives the status of what was claimed."""
-    result = tutor.play(json.dumps({"action": "ASSERT", "claim": says(*claim, **more)}))
-    if not result.truths:
-        return result.verdict.value
-    status = tutor.pcg.status(result.truths[0].id)
-    assert status is not None
-    return status.value
-
+from tests.tutor.second import World, assert_, begun, propose, says
 
 GONE = Outcome(True, 1)
 
@@ -130,7 +89,7 @@ def test_weak_point_4_what_is_contradicted_is_refuted_and_that_wins() -> None:
     propose(tutor, "test -f a")
     propose(tutor, "test -e a")
     refuted = tutor.pcg.of(Truth, Status.REFUTED)
-    assert [one.text for one in refuted] == ["file(`a`)", "file(`a`)"]
+    assert [one.text for one in refuted] == ["file(`a`)", "file(`a`)", "not exists(`a`)"]
     assert len(tutor.pcg.into(EdgeType.REFUTES, refuted[0].id)) == 1
     assert tutor.check(Claim(Predicate.FILE, "a")).verdict is CheckVerdict.REFUTABLE
     assert tutor.check(Claim(Predicate.EXISTS, "a")).verdict is CheckVerdict.REFUTABLE
@@ -204,6 +163,31 @@ def test_weak_point_9_the_same_play_gives_the_same_state() -> None:
     assert played("now") == played("then")
 
 
+def test_weak_point_10_whoever_proves_nothing_new_stalls_however_much_is_run() -> None:
+    tutor = begun({f"ls {number}": Outcome(True, 0, f"{number}\n") for number in range(8)})
+    kinds = []
+    for number in range(8):
+        propose(tutor, f"ls {number}")
+        if number == 4:
+            propose(tutor, "test -f a")
+        found = failure(tutor.trace())
+        kinds.append(None if found is None else found.failure_type)
+        tutor.next_turn()
+    assert kinds == [None, None, None, FailureType.STALL, None, None, None, FailureType.STALL]
+
+
+def test_advice_is_written_down_and_a_game_has_few() -> None:
+    tutor = begun()
+    cards = []
+    for _ in range(20):
+        tutor.next_turn()
+        propose(tutor, "ls")
+        given = tutor.advise()
+        cards += [] if given is None else [given.card.card_id]
+    assert cards == [f"escape_loop_{number}" for number in range(1, 6)]
+    assert [one.data["card"] for one in tutor.pcg.events if one.event_type == "advice"] == cards
+
+
 def test_weak_point_12_a_score_is_not_a_win() -> None:
     tutor = begun({"test -f a": Outcome(True, 0)}, Claim(Predicate.FILE, "b"))
     propose(tutor, "test -f a")
@@ -221,6 +205,15 @@ def test_what_may_have_changed_is_no_longer_known() -> None:
         "succeeded(`test -f a`)",
         "succeeded(`mv a b`)",
     ]
+
+
+def test_what_was_stopped_may_have_changed_something_too() -> None:
+    stopped = Outcome(False, changes=True, why="it took too long")
+    tutor = begun({"rm a": stopped}, Claim(Predicate.FILE, "a"), writes=True)
+    propose(tutor, "test -f a")
+    propose(tutor, "rm a", write=True)
+    assert tutor.check(Claim(Predicate.FILE, "a")).verdict is CheckVerdict.UNDECIDABLE
+    assert not tutor.check_goal_satisfaction()
 
 
 def test_the_last_run_of_a_command_counts() -> None:
@@ -261,3 +254,110 @@ def test_a_claim_that_nobody_can_decide_says_what_is_missing() -> None:
     assert tutor.play(json.dumps(other)).verdict is MoveVerdict.LEGAL
     same = {"action": "REFORMULATE", "original": result.truths[0].id, "claim": says("lines", "f", 2)}
     assert tutor.play(json.dumps(same)).verdict is MoveVerdict.ILLEGAL
+
+
+def challenge(tutor: TutorV2, *claim: Any) -> MoveVerdict:
+    """Assume something that a claim would prove wrong."""
+    move = {"action": "CHALLENGE", "text": "it is so", "falsified_by": says(*claim)}
+    return tutor.play(json.dumps(move)).verdict
+
+
+def test_an_assumption_is_open_until_the_claim_against_it_is_decided() -> None:
+    tutor = begun({"test -f a": Outcome(True, 0), "test -f b": GONE})
+    assert (challenge(tutor, "file", "a"), challenge(tutor, "file", "b")) == (MoveVerdict.LEGAL, MoveVerdict.LEGAL)
+    assert challenge(tutor, "file", "c") is MoveVerdict.BLOCKED
+    assert tutor.play(json.dumps({"action": "ASK", "text": "why?"})).verdict is MoveVerdict.BLOCKED
+    propose(tutor, "test -f a")
+    propose(tutor, "test -f b")
+    assert [tutor.pcg.status(one.id) for one in tutor.pcg.of(Assumption)] == [Status.REFUTED, Status.CLOSED]
+    assert challenge(tutor, "lines", "c", "many") is MoveVerdict.ILLEGAL
+    assert challenge(tutor, "file", "a") is MoveVerdict.LEGAL
+    assert tutor.pcg.status(tutor.pcg.of(Assumption)[-1].id) is Status.REFUTED
+    assert tutor.play(json.dumps({"action": "CHALLENGE", "text": "so"})).verdict is MoveVerdict.ILLEGAL
+
+
+def test_weak_point_3_the_same_answer_scores_once_however_it_is_spelled() -> None:
+    tutor = begun()
+    propose(tutor, "test -f a")
+    scores = []
+    for path in ("a", "./a", "././a"):
+        asked = tutor.play(json.dumps({"action": "ASK", "text": "what is a?"})).reason.removeprefix("question ")
+        tutor.play(json.dumps({"action": "RESOLVE", "question": asked, "claim": says("file", path)}))
+        scores.append(tutor.state.score)
+    assert scores == [5, 5, 5]
+    first = tutor.pcg.of(Truth)[0].id
+    for path in ("a", "./a"):
+        tutor.play(json.dumps({"action": "REFORMULATE", "original": first, "claim": says("file", path)}))
+    assert tutor.state.score == 5
+
+
+def test_weak_point_3_what_was_seen_once_cannot_be_denied_for_ever_for_points() -> None:
+    tutor = begun({"cat f": Outcome(True, 0, "a\n"), "grep -F z f": GONE})
+    propose(tutor, "cat f")
+    assert assert_(tutor, "lines", "f", 1) == "validated"
+    assert tutor.state.score == 3
+    for value in range(2, 9):
+        assert assert_(tutor, "lines", "f", value, polarity=False) == "validated"
+        assert assert_(tutor, "contains", "f", str(value), polarity=False) == "validated"
+    assert (tutor.state.score, tutor.trace().known[-1]) == (3, 1)
+    propose(tutor, "grep -F z f")
+    assert tutor.state.score == 6
+
+
+def test_a_check_is_written_down_where_it_is_committed() -> None:
+    tutor = begun()
+    propose(tutor, "test -f a")
+    before = state_hash(tutor.pcg)
+    assert tutor.check(Claim(Predicate.EXISTS, "a")).verdict is CheckVerdict.PROVABLE
+    assert tutor.check(Claim(Predicate.LINES, "a"), commit=True).verdict is CheckVerdict.ILL_TYPED
+    assert state_hash(tutor.pcg) == before
+    assert tutor.check(Claim(Predicate.EXISTS, "a"), commit=True).verdict is CheckVerdict.PROVABLE
+    assert tutor.pcg.of(Truth, Status.VALIDATED)[-1].text == "exists(`a`)"
+
+
+@pytest.mark.parametrize("writes", [False, True])
+def test_a_turn_costs_the_same_however_long_the_game_is(writes: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = Counter[str]()
+    real = (judging.follows, Graph.promote)
+
+    def follows(fact: Any, claim: Claim) -> bool | None:
+        asked["follows"] += 1
+        return real[0](fact, claim)
+
+    def promote(graph: Graph, target: str, to: Status) -> Any:
+        asked["promote"] += 1
+        return real[1](graph, target, to)
+
+    monkeypatch.setattr(ledger, "follows", follows)
+    monkeypatch.setattr(Graph, "promote", promote)
+    monkeypatch.setattr(Graph, "of", None)  # it looks at every node
+    tutor = begun(writes=True)
+    costs = []
+    for number in range(60):
+        asked.clear()
+        assert_(tutor, "lines", f"f{number}", 1)
+        propose(tutor, f"test -f f{number}", write=writes)
+        tutor.play(json.dumps({"action": "ASK", "text": "more?"}))
+        tutor.check_goal_satisfaction()
+        tutor.advise()
+        costs.append((asked["follows"], asked["promote"]))
+    assert len(set(costs[2:])) == 1
+
+
+def test_whoever_goes_round_in_a_circle_opens_one_thing_at_a_time() -> None:
+    tutor = begun({"test -f a": Outcome(True, 0), "test -f b": GONE}, wip=3)
+    ask = json.dumps({"action": "ASK", "text": "what now?"})
+    for command in ("ls a", "ls b", "ls a", "ls b"):
+        propose(tutor, command)
+    first, second = tutor.play(ask), tutor.play(ask)
+    assert (first.verdict, second.verdict) == (MoveVerdict.LEGAL, MoveVerdict.BLOCKED)
+    assert second.reason.startswith("the last commands go round in a circle")
+    propose(tutor, "ls c")
+    assert tutor.play(ask).verdict is MoveVerdict.LEGAL
+
+
+def test_the_course_of_a_game_is_told_by_its_commands() -> None:
+    tutor = TutorV2("second", World(), "count the lines of a file")
+    for command in ("ls", "count the", "count the lines of a file"):
+        propose(tutor, command)
+    assert tutor.course().intent is Intent.CONVERGING

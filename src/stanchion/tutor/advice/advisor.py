@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
 import msgspec
@@ -10,16 +9,15 @@ import msgspec
 from stanchion.tutor.advice.cards import Card, CardType, card_for
 from stanchion.tutor.advice.contradictions import contradiction
 from stanchion.tutor.advice.failures import Trace, failure
+from stanchion.tutor.advice.wip import limit_of
 from stanchion.tutor.graph.graph import Graph
 from stanchion.tutor.graph.nodes import Action, Goal, Question, Status, Truth
 
-WIP: Final = 2
-LIMITS: Final[Mapping[str, int]] = {"mistral:latest": 1, "deepseek-r1:14b": 3, "granite3.1-moe:3b": 3}
-"""How many things a model can have under way, where that was measured."""
 PATIENT: Final = "deepseek"
 PATIENT_TURNS: Final = 15
 """Models of this name are left alone for so many turns, before their way of playing is spoken of."""
 SHOWN: Final = 3
+UNDER_WAY: Final = (Status.PROPOSED, Status.STARTED)
 
 
 class Board(msgspec.Struct, frozen=True):
@@ -46,7 +44,7 @@ class Advice(msgspec.Struct, frozen=True):
 
 def board(graph: Graph) -> Board:
     """Where everything in a graph stands."""
-    actions = [one.id for one in graph.of(Action) if graph.status(one.id) in (Status.PROPOSED, Status.STARTED)]
+    actions = [one.id for one in graph.of(Action) if graph.status(one.id) in UNDER_WAY]
     goals = [one.id for one in graph.of(Goal, Status.ACTIVE)]
     return Board(
         backlog=(*goals, *(one.id for one in graph.of(Question, Status.OPEN))),
@@ -54,11 +52,6 @@ def board(graph: Graph) -> Board:
         blocked=tuple(one.id for one in graph.of(Truth, Status.PROPOSED)),
         done=tuple(one.id for one in graph.of(Truth, Status.VALIDATED)),
     )
-
-
-def limit_of(model: str) -> int:
-    """How many things a model may have under way."""
-    return LIMITS.get(model, WIP)
 
 
 def advise(
@@ -74,10 +67,10 @@ def advise(
 
 
 def _reason(graph: Graph, trace: Trace, model: str) -> str:
-    if len(board(graph).doing) >= limit_of(model):
+    if graph.count(Action, *UNDER_WAY) >= limit_of(model):
         return "wip_overflow"
     if PATIENT not in model or trace.turn > PATIENT_TURNS:
-        odd = contradiction(trace.steps, len(graph.of(Truth, Status.VALIDATED)))
+        odd = contradiction(trace.steps, graph.count(Truth, Status.VALIDATED))
         if odd:
             return odd
     wrong = failure(trace)
