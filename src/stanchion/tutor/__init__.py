@@ -6,6 +6,8 @@ reads files or knows the time is handed in; `stanchion.runtime.tutor` does so.
 
 from __future__ import annotations
 
+from stanchion.readings.claims.verdict import CheckVerdict
+from stanchion.tutor.envelope.schema.reading import read_move
 from stanchion.tutor.law.v1 import TutorV1
 from stanchion.tutor.law.v2 import TutorV2
 from stanchion.tutor.law.verdicts import (
@@ -17,7 +19,6 @@ from stanchion.tutor.law.verdicts import (
     SCORE_TRUTH_RULE,
     TUTOR_API_VERSION,
     CheckResult,
-    CheckVerdict,
     GameState,
     MoveResult,
     MoveVerdict,
@@ -43,4 +44,5 @@ __all__ = [
     "TutorV1",
     "TutorV2",
     "parse_move",
+    "read_move",
 ]

@@ -1,0 +1,1 @@
+"""Bundles: frozen prompts, exemplars and parameters, made beforehand and used as they are."""
