@@ -66,7 +66,10 @@ CASES: dict[str, tuple[str, ...]] = {
         "export", "heads",
     ),
     "coverage": ("", "--json", "--run ODD", "--transcript ODD", "ODD"),
-    "runs": ("", "--json", "show RUN", "show RUN --json", "show ODD"),
+    "runs": (
+        "", "--json", "show RUN", "show RUN --json", "show ODD", "manifest RUN", "manifest RUN --json", "manifest ODD",
+        "verify ODD", "verify policy.yaml",
+    ),
     "budget": ("show", "show --json", "top --policy policy.yaml"),
     "state": ("", "--json", "ODD"),
     "metrics": ("", "--json", "--openmetrics", "ODD"),
