@@ -1,0 +1,249 @@
+"""Where in a reply a move stands: objects first, then lines of fields, then words that name an action."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+import msgspec
+
+from stanchion.kernel.regex import regex
+from stanchion.tutor.envelope.schema.loose import Cut, Loose, Steps, Unreadable, read_call, read_object
+from stanchion.tutor.envelope.schema.shape import Shape
+
+STARTS: Final = 400
+"""At how many places of a reply an object is looked for."""
+NESTED: Final = 4
+"""How deep in other objects, or in texts of theirs, a move may stand."""
+NAMED: Final = ("action", "move", "move_type", "type", "tool", "tool_name", "name", "function", "command_type")
+"""Under which names models put the action."""
+GIVEN: Final = ("arguments", "args", "parameters", "params", "input", "action_input", "tool_input", "kwargs")
+"""Under which names they put its fields, where those stand apart."""
+NEAR: Final = 200
+"""How far before something the words that belong to it are looked for."""
+
+_FENCE: Final = regex(r"```[ \t]*([\w+-]*)[^\n`]*\n(.*?)(?:```|\Z)", re.DOTALL)
+_THOUGHT: Final = regex(r"<(think|thinking|reasoning|scratchpad)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_LINE: Final = regex(
+    r"^[ \t>*_#-]*(?:\d+[.)][ \t*_]*)?([A-Za-z][\w ]{0,20}?)[*_`]*[ \t]*:[*_]*[ \t]*(.*?)[ \t]*$", re.MULTILINE
+)
+_BEFORE: Final = regex(
+    r"(?:^|[\s\"'`*_(\[|>])([A-Za-z_]+)[\"'`*_)\]]*\s*[:=]?\s*"
+    r"(?:(?:action[ _]input|arguments|args|parameters|input)\s*[:=]\s*)?(?:```\w*\s*)?\Z",
+    re.IGNORECASE,
+)
+_CALL: Final = regex(r"(?<![\w.])([A-Za-z_]+)\(\s*(?=[A-Za-z_]+\s*=)")
+_TAG: Final = regex(r"<function=(\w+)>|<(?:parameter=)?(\w{1,40})>([^<>]*)</\w{1,40}>")
+_RUN: Final = regex(
+    r"(?<![\w'])(?:let me run|i(?:'ll| will| would like to|'d like to)? (?:run|execute|propose)|run|execute|command)\b"
+    r"[^`\n.!?]{0,40}`([^`\n]+)`",
+    re.IGNORECASE,
+)
+_SENTENCE: Final = regex(r"[.!?\n]")
+_NOT: Final = regex(r"\b(?:not|never|don't|cannot|can't|won't|shouldn't|avoid|instead of|rather than)\b", re.IGNORECASE)
+_SHELL: Final = frozenset({"bash", "sh", "shell", "console", "zsh", "terminal"})
+
+
+class Found(msgspec.Struct, frozen=True):
+    """An action and its fields, and whether they stand in a fence."""
+
+    action: str
+    fields: dict[str, Any]
+    fenced: bool = False
+
+
+def thoughts_removed(text: str) -> str:
+    """A reply without what a model only thought; a thought that is not ended is all of the rest."""
+    return _THOUGHT.sub("\n", text)
+
+
+def objects(text: str, shape: Shape[Any], steps: Steps) -> list[Found]:
+    """The moves that stand in a reply as objects; raises `Cut` where it ends inside of one."""
+    fences = [found.span() for found in _FENCE.finditer(text)]
+    made: list[Found] = []
+    at, starts = text.find("{"), 0
+    while at >= 0 and starts < STARTS:
+        starts += 1
+        end = at + 1
+        try:
+            read = read_object(text, at, steps)
+        except Cut:
+            if _named(text[:at], shape) or '"' in text[at : at + 40] or "'" in text[at : at + 40]:
+                raise
+        except Unreadable:
+            pass
+        else:
+            end = max(read.end, end)
+            fenced = any(begin <= at < stop for begin, stop in fences)
+            made += [Found(*one, fenced) for one in _within(read, text[:at], shape, steps)]
+        at = text.find("{", end)
+    return made
+
+
+def _within(read: Loose, before: str, shape: Shape[Any], steps: Steps) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The moves of an object; an object that names no action can have it said right before."""
+    found = list(moves_of(read.value, shape, steps, NESTED))
+    said = _named(before, shape)
+    if not found and said is not None and read.value:
+        inner = _given(read.value, steps)
+        yield said, read.value if inner is None else inner
+    yield from found
+
+
+def _named(before: str, shape: Shape[Any]) -> str | None:
+    said = _BEFORE.search(before[-NEAR:])
+    return None if said is None else shape.name_of(said.group(1))
+
+
+def moves_of(value: Any, shape: Shape[Any], steps: Steps, depth: int) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The moves that plain data is or has in it."""
+    steps.take(1)
+    if isinstance(value, list):
+        for one in value:
+            yield from moves_of(one, shape, steps, depth)
+    if not isinstance(value, dict):
+        return
+    whole = _move_of(value, shape, steps)
+    if whole is not None:
+        yield whole
+    elif depth:
+        for one in value.values():
+            inner = _parsed(one, steps) if isinstance(one, str) else one
+            yield from moves_of(inner, shape, steps, depth - 1)
+
+
+def _move_of(value: dict[str, Any], shape: Shape[Any], steps: Steps) -> tuple[str, dict[str, Any]] | None:
+    """The move that an object is.
+
+    Cases, in this order: a field names the action, its own fields beside it or apart; the only field is the action.
+    """
+    for name in value:
+        action = shape.name_of(value[name]) if name.strip().lower() in NAMED else None
+        if action is not None:
+            rest = {one: value[one] for one in value if one != name}
+            inner = _given(rest, steps)
+            return action, rest if inner is None else inner
+    if len(value) == 1:
+        [(name, inner)] = value.items()
+        action = shape.name_of(name)
+        if action is not None and isinstance(inner, dict):
+            return action, inner
+        if action is not None and isinstance(inner, str) and action in shape.words:
+            return action, {shape.words[action]: inner}
+    return None
+
+
+def _given(value: dict[str, Any], steps: Steps) -> dict[str, Any] | None:
+    """The fields of an action that stand apart from it, with those beside it."""
+    for name in value:
+        if name.strip().lower() in GIVEN:
+            inner = _parsed(value[name], steps) if isinstance(value[name], str) else value[name]
+            if isinstance(inner, dict):
+                beside = {one: value[one] for one in value if one != name and one.strip().lower() not in NAMED}
+                return {**beside, **inner}
+    return None
+
+
+def _parsed(text: str, steps: Steps) -> dict[str, Any] | None:
+    """The object that a text is."""
+    said = text.strip()
+    if not said.startswith("{"):
+        return None
+    try:
+        read = read_object(said, 0, steps)
+    except Unreadable:
+        return None
+    return read.value if not said[read.end :].strip() else None
+
+
+def calls(text: str, shape: Shape[Any], steps: Steps) -> list[Found]:
+    """The moves that are written as calls of functions with named arguments."""
+    made = []
+    for found in _CALL.finditer(text):
+        action = shape.name_of(found.group(1))
+        if action is None:
+            continue
+        try:
+            read = read_call(text, text.index("(", found.start()), steps)
+        except Unreadable:
+            continue
+        made.append(Found(action, read.value))
+    return made
+
+
+def tags(text: str, shape: Shape[Any]) -> list[Found]:
+    """The moves that are written as tags, each round one value: `<action>PROPOSE</action><command>ls</command>`, or
+    `<function=PROPOSE><parameter=command>ls</parameter></function>`."""
+    made: list[Found] = []
+    for found in _TAG.finditer(text):
+        function, name, value = found.group(1), found.group(2), found.group(3)
+        named = function is not None or name.lower() in NAMED
+        action = shape.name_of(value if function is None else function) if named else None
+        if action is not None:
+            made.append(Found(action, {}))
+        elif made and name is not None:
+            made[-1].fields.setdefault(name.lower(), value.strip())
+    return [one for one in made if one.fields]
+
+
+def lines(text: str, shape: Shape[Any]) -> list[Found]:
+    """The moves that are written as lines of a name and a value: `ACTION: PROPOSE`, then `COMMAND: ls`; or as one line
+    whose name is the action: `PROPOSE: ls`."""
+    made: list[Found] = []
+    open_fields: dict[str, Any] | None = None
+    for found in _LINE.finditer(text):
+        name, value = found.group(1).strip().lower().replace(" ", "_"), _unquoted(found.group(2))
+        action = shape.name_of(value) if name in NAMED else None
+        said = shape.name_of(name.removeprefix("i_")) if _is_tag(found.group(1).strip()) else None
+        if action is not None:
+            open_fields = {}
+            made.append(Found(action, open_fields))
+        elif said is not None and said in shape.words and value:
+            open_fields = {shape.words[said]: value}
+            made.append(Found(said, open_fields))
+        elif open_fields is not None and value and name not in open_fields:
+            given = shape.words.get(made[-1].action, "") if name in GIVEN else name
+            open_fields[given or name] = value
+    return [one for one in made if one.fields and not _is_prose(one)]
+
+
+def _is_tag(name: str) -> bool:
+    """Whether a word before a colon names an action, and is not just a word: `PROPOSE`, `I propose`."""
+    return name.isupper() or name.startswith("I ")
+
+
+def _unquoted(text: str) -> str:
+    said = text.strip()
+    for sign in ("**", "`", '"', "'"):
+        if len(said) > 2 * len(sign) and said.startswith(sign) and said.endswith(sign):
+            inner = said[len(sign) : -len(sign)]
+            said = inner.strip() if sign not in inner else said
+    return said
+
+
+def _is_prose(one: Found) -> bool:
+    """Whether what should be a command is a sentence."""
+    said = one.fields.get("command", "") if one.action == "PROPOSE" else ""
+    return (
+        isinstance(said, str) and (said[:1].isupper() or said.rstrip().endswith((".", "?", "!", ":"))) and " " in said
+    )
+
+
+def shell_words(text: str, shape: Shape[Any]) -> list[Found]:
+    """The commands that a reply has instead of a move: each fence of a shell, or what it says that it runs."""
+    if "PROPOSE" not in shape.words:
+        return []
+    made = []
+    for fence in _FENCE.finditer(text):
+        if fence.group(1).lower() in _SHELL:
+            script = [line.strip() for line in fence.group(2).split("\n")]
+            told = [line for line in script if line and not line.startswith("#")]
+            closed = fence.group().endswith("```") and len(fence.group()) > 3
+            made += [Found("PROPOSE", {"command": one}, True) for one in told] if closed else []
+    outside = _FENCE.sub("\n", text)
+    for said in _RUN.finditer(outside):
+        before = _SENTENCE.split(outside[max(0, said.start() - NEAR) : said.start()])[-1]
+        if not _NOT.search(before + said.group().split("`")[0]):
+            made.append(Found("PROPOSE", {"command": said.group(1).strip()}))
+    return made

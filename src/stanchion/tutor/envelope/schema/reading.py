@@ -1,0 +1,194 @@
+"""`read_move`: the one move that a reply means."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from enum import Enum
+from typing import Any, Final, Generic, Literal, TypeVar
+
+import msgspec
+
+from stanchion.tutor.envelope.schema.finding import Found, calls, lines, objects, shell_words, tags, thoughts_removed
+from stanchion.tutor.envelope.schema.first import FIRST
+from stanchion.tutor.envelope.schema.loose import Cut, Steps, Unreadable
+from stanchion.tutor.envelope.schema.shape import Shape
+from stanchion.tutor.moves.typed import LONGEST, Misread, Unread
+
+M = TypeVar("M")
+Mode = Literal["off", "strict", "lenient"]
+WORK: Final = 1_000_000
+"""How many steps reading a reply may take."""
+
+
+class ReadVerdict(Enum):
+    """How a reply was read."""
+
+    UNCHANGED = "unchanged"
+    """As without the layer."""
+    CLEAN_JSON = "clean_json"
+    """It is an object of JSON and nothing else."""
+    EXTRACTED = "extracted"
+    """An object stands in it."""
+    FENCE = "fence"
+    """An object or a command stands in a fence of it."""
+    DEGRADED = "degraded"
+    """It says the move in words."""
+    ILL_TYPED = "ill_typed"
+    """No move, or more than one, or one whose fields are wrong."""
+
+
+class Reading(msgspec.Struct, Generic[M], frozen=True):
+    """What a reply was read as. There is one move at most, unless it was read as without the layer."""
+
+    verdict: ReadVerdict
+    moves: tuple[M, ...] = ()
+    what: Misread | None = None
+    why: str = ""
+
+    @property
+    def move(self) -> M | None:
+        """The one move."""
+        return self.moves[0] if len(self.moves) == 1 else None
+
+
+def read_move(text: str, mode: Mode = "lenient", shape: Shape[Any] = FIRST) -> Reading[Any]:
+    """The move that a reply means: of the first law, of another `shape`, or the call of one of some `tools`.
+
+    `strict` takes an object of JSON and nothing else, with the fields that it has to have. `lenient` also takes what
+    stands in prose or fences, is nearly JSON, or says a move in words, where exactly one move can be meant. Neither
+    raises, and neither gives two moves. `off` reads as the law does, and raises what that raises.
+    """
+    match mode:
+        case "off":
+            found = shape.unchanged(text)
+            if isinstance(found, Unread):
+                return Reading(ReadVerdict.UNCHANGED, what=found.what, why=found.why)
+            return Reading(ReadVerdict.UNCHANGED, found)
+        case "strict":
+            return _exactly(text, shape)
+        case "lenient":
+            return _leniently(text, shape)
+        case _:
+            raise ValueError(f"`mode` is `{mode!r}`: write `off`, `strict` or `lenient`")
+
+
+def _refused(what: Misread, why: str) -> Reading[Any]:
+    return Reading(ReadVerdict.ILL_TYPED, what=what, why=why)
+
+
+def _unfit(text: str) -> Reading[Any] | None:
+    if len(text) > LONGEST:
+        return _refused(Misread.TOO_LONG, f"a reply has at most {LONGEST:,} characters")
+    if not text.strip():
+        return _refused(Misread.EMPTY, "the reply is empty: give one move as a JSON object")
+    return None
+
+
+def _exactly(text: str, shape: Shape[Any]) -> Reading[Any]:
+    unfit = _unfit(text)
+    if unfit is not None:
+        return unfit
+    if shape.exactly is not None:
+        return _made(shape.exactly(text), ReadVerdict.CLEAN_JSON)
+    try:
+        value = json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        return _refused(Misread.NO_JSON, "the reply is not one JSON object and nothing else")
+    if isinstance(value, list):
+        return _refused(Misread.SEVERAL, "the reply is a list: give exactly one move a turn")
+    if not isinstance(value, dict):
+        return _refused(Misread.NO_OBJECT, "a move is a JSON object")
+    action = shape.name_of(value.get("action"))
+    if action is None:
+        return _unknown(shape)
+    fields = {name: one for name, one in value.items() if name != "action"}
+    return _made(shape.make(action, fields, text, True), ReadVerdict.CLEAN_JSON)
+
+
+def _leniently(text: str, shape: Shape[Any]) -> Reading[Any]:
+    exact = _exactly(text, shape)
+    if exact.what in (Misread.TOO_LONG, Misread.EMPTY):
+        return exact
+    if exact.moves:
+        value = json.loads(text)
+        action = shape.name_of(value.pop("action"))
+        assert action is not None  # it was read exactly
+        return _made(shape.make(action, value, text, False), ReadVerdict.CLEAN_JSON)
+    said = thoughts_removed(text).strip()
+    if not said:
+        return _refused(Misread.EMPTY, "the reply is only a thought: give one move as a JSON object")
+    try:
+        return _found(said, text, shape)
+    except Cut as error:
+        return _refused(Misread.NO_JSON, f"the reply is cut off: {error}")
+    except Unreadable as error:
+        return _refused(Misread.NO_JSON, f"the reply cannot be read: {error}")
+
+
+def _found(said: str, text: str, shape: Shape[Any]) -> Reading[Any]:
+    """Looks in the ways in which a move can be written, the surest first; the first that has any decides."""
+    steps = Steps(WORK)
+    ways: tuple[Callable[[], list[Found]], ...] = (
+        lambda: objects(said, shape, steps),
+        lambda: objects(_unescaped(said), shape, steps) if '\\"' in said else [],
+        lambda: calls(said, shape, steps),
+        lambda: tags(said, shape),
+        lambda: lines(said, shape),
+        lambda: shell_words(said, shape),
+    )
+    for number, way in enumerate(ways):
+        found = way()
+        if found:
+            return _one(found, text, shape, worded=number > 1)
+    if "{" in said:
+        return _unknown(shape)
+    return _refused(Misread.NO_OBJECT, "there is no move in the reply: give one as a JSON object")
+
+
+def _unescaped(said: str) -> str:
+    """A reply that is written as a text of JSON, with its quotes or without."""
+    for literal in (said, f'"{said}"'):
+        try:
+            inner = json.loads(literal)
+        except (ValueError, RecursionError):
+            continue
+        return inner if isinstance(inner, str) else said
+    return said.replace('\\"', '"')
+
+
+def _one(found: list[Found], text: str, shape: Shape[Any], worded: bool) -> Reading[Any]:
+    """The move of all that was found, where that is one; said several times it is still one."""
+    different = {(one.action, repr(one.fields)): one for one in found}
+    made = {repr(shape.make(one.action, one.fields, "", False)) for one in different.values()}
+    if len(made) > 1:
+        return _refused(Misread.SEVERAL, f"the reply has {len(made)} moves: give exactly one a turn")
+    one = found[0]
+    verdict = ReadVerdict.FENCE if one.fenced else ReadVerdict.DEGRADED if worded else ReadVerdict.EXTRACTED
+    return _made(shape.make(one.action, one.fields, text, False), verdict)
+
+
+def _made(move: Any, verdict: ReadVerdict) -> Reading[Any]:
+    if isinstance(move, Unread):
+        return _refused(move.what, move.why)
+    try:
+        msgspec.json.encode(move)
+    except (UnicodeEncodeError, OverflowError, RecursionError):
+        return _refused(Misread.BAD_FIELD, "a text has half a character in it, or a number is too large")
+    return Reading(verdict, (move,))
+
+
+def _unknown(shape: Shape[Any]) -> Reading[Any]:
+    known = ", ".join(f"`{one}`" for one in sorted({*shape.names.values()}))
+    return _refused(Misread.UNKNOWN_ACTION, f"`action` is one of {known}")
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        raise ValueError("a name stands in it twice")
+    return made
+
+
+def _no_constant(constant: str) -> Any:
+    raise ValueError(f"`{constant}` is no JSON")

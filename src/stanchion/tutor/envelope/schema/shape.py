@@ -1,0 +1,66 @@
+"""What is asked of a reply: which actions there are, and how a move is made of one and its fields."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, Generic, TypeVar
+
+import msgspec
+
+from stanchion.tutor.moves.typed import Misread, Unread
+
+M = TypeVar("M")
+Make = Callable[[str, dict[str, Any], str, bool], "M | Unread"]
+"""Makes a move of an action, its fields and the whole reply, exactly or with what is nearly right put right."""
+
+REMARKS: Final = frozenset(
+    {
+        "thought", "thoughts", "thinking", "reasoning", "reason", "rationale", "explanation", "comment", "note",
+        "notes", "confidence", "step", "turn", "plan", "why", "id", "status", "observation", "goal", "description",
+        "expected", "intent", "kind", "domain",
+    }
+)  # fmt: skip
+"""Fields by which models speak to themselves: they say nothing of what is to be done."""
+PROSE: Final = 4
+"""From how many words on a text in a field nobody knows is a remark."""
+
+
+class ToolCall(msgspec.Struct, frozen=True):
+    """The call of a tool that a reply means."""
+
+    name: str
+    arguments: dict[str, Any]
+
+
+class Shape(msgspec.Struct, Generic[M], frozen=True):
+    """What a reply can be. `names` has the actions as they are written, each with what it is called."""
+
+    names: Mapping[str, str]
+    make: Make[M]
+    exactly: Callable[[str], M | Unread] | None
+    """Reads a reply that is an object and nothing else, where there is a law that says how."""
+    unchanged: Callable[[str], tuple[M, ...] | Unread]
+    """Reads a reply as it is read without any layer."""
+    words: Mapping[str, str]
+    """Actions that can be said in words, each with the field that the words are."""
+
+    def name_of(self, said: Any) -> str | None:
+        """The action that is meant by a word."""
+        return self.names.get(said.strip().upper()) if isinstance(said, str) else None
+
+
+def is_remark(name: str, value: Any) -> bool:
+    """Whether a field that no move has says nothing of what is to be done; what might switch something does."""
+    if value is None or value == "" or name.lower() in REMARKS:
+        return True
+    return isinstance(value, str) and len(value.split()) >= PROSE
+
+
+def tools(names: Iterable[str]) -> Shape[ToolCall]:
+    """The calls of some tools: whatever arguments they are given, for their own schemas to judge."""
+    known = {name.strip().upper(): name for name in names}
+    return Shape(known, _called, None, lambda _: Unread(Misread.NO_OBJECT, "tools have no other reading"), {})
+
+
+def _called(action: str, data: dict[str, Any], _text: str, _strict: bool) -> ToolCall | Unread:
+    return ToolCall(action, data)

@@ -1,0 +1,213 @@
+"""Layer 1 on replies as models write them: it never raises, never gives two moves, and finds the one that is meant."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, strategies as st
+
+from stanchion.tutor import read_move
+from stanchion.tutor.envelope.schema.first import FIRST
+from stanchion.tutor.envelope.schema.reading import Mode, ReadVerdict
+from stanchion.tutor.envelope.schema.second import SECOND
+from stanchion.tutor.envelope.schema.shape import Shape, ToolCall, tools
+from stanchion.tutor.moves.kinds import AnyMove
+from stanchion.tutor.moves.legacy import parse_move
+from stanchion.tutor.moves.typed import Misread, Unread, read
+from tests.tutor.replies.grown import MOVES, TYPED, WAYS, Data, meant, not_meant, written
+from tests.tutor.replies.written import REFERENCE, WEAK, Meant
+
+LAWS: tuple[tuple[tuple[Data, ...], Shape[Any]], ...] = ((MOVES, FIRST), (TYPED, SECOND))
+ALL = [
+    *(text for text, _ in REFERENCE + WEAK),
+    *(text for moves, _ in LAWS for _, text, _ in meant(moves)),
+    *(text for moves, _ in LAWS for _, text in not_meant(moves)),
+]
+
+
+def bare(move: Any) -> Any:
+    """A move without the reply that it was read from."""
+    return msgspec.structs.replace(move, raw_text="") if hasattr(move, "raw_text") else move
+
+
+def told(move: AnyMove | None) -> Meant:
+    """The action of a move and its main field."""
+    return None if move is None else (move.move_type.value, getattr(move, FIRST.words[move.move_type.value]))
+
+
+def test_there_are_enough_replies() -> None:
+    assert len(set(ALL)) >= 300
+
+
+@pytest.mark.parametrize("mode", ["strict", "lenient"])
+@pytest.mark.parametrize("shape", [FIRST, SECOND, tools(["bash", "search"])])
+def test_no_reply_raises_or_gives_two_moves(mode: Mode, shape: Shape[Any]) -> None:
+    for text in ALL:
+        found = read_move(text, mode, shape)
+        assert len(found.moves) <= 1
+        assert bool(found.moves) is (found.verdict is not ReadVerdict.ILL_TYPED) is (found.what is None), text
+        assert found.moves or found.why
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_move_that_is_meant_is_found(way: str) -> None:
+    for moves, shape in LAWS:
+        for which, text, move in meant(moves):
+            if which == way:
+                exact = read_move(written(move), "strict", shape)
+                assert exact.move is not None
+                assert bare(read_move(text, "lenient", shape).move) == bare(exact.move), text
+
+
+def test_where_no_move_or_several_are_meant_none_is_found() -> None:
+    for moves, shape in LAWS:
+        for way, text in not_meant(moves):
+            assert not read_move(text, "lenient", shape).moves, (way, text)
+
+
+@pytest.mark.parametrize(("text", "move"), REFERENCE)
+def test_the_cases_of_the_reference(text: str, move: Meant) -> None:
+    assert told(read_move(text).move) == move
+
+
+def test_replies_of_weak_models() -> None:
+    found = [(told(read_move(text).move), move) for text, move in WEAK]
+    assert [one for one in found if one[0] not in (None, one[1])] == []  # what is found is never another move
+    clear = [one == move for one, move in found if move is not None]
+    assert sum(clear) / len(clear) >= 0.9
+
+
+def test_strict_takes_an_object_of_json_and_nothing_else() -> None:
+    for shape in (FIRST, SECOND):
+        for text in ALL:
+            if read_move(text, "strict", shape).moves:
+                assert isinstance(json.loads(text), dict)
+    for moves, shape in LAWS:
+        for move in moves:
+            assert read_move(written(move), "strict", shape).verdict is ReadVerdict.CLEAN_JSON
+            for text in (f"{written(move)} ok", f"```\n{written(move)}\n```", written({**move, "thought": "so"})):
+                assert not read_move(text, "strict", shape).moves
+
+
+def test_off_is_the_reading_of_the_law() -> None:
+    for text in ALL:
+        try:
+            expected = tuple(parse_move(text))
+        except AttributeError:
+            with pytest.raises(AttributeError):
+                read_move(text, "off")
+        else:
+            assert read_move(text, "off").moves == expected
+        typed, found = read(text), read_move(text, "off", SECOND)
+        assert found.moves == (() if isinstance(typed, Unread) else (typed,))
+        assert found.verdict is ReadVerdict.UNCHANGED
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ('{"action": "PROPOSE", "command": "ls"}', ReadVerdict.CLEAN_JSON),
+        ('go: {"action": "PROPOSE", "command": "ls"}', ReadVerdict.EXTRACTED),
+        ('```json\n{"action": "PROPOSE", "command": "ls"}\n```', ReadVerdict.FENCE),
+        ("```bash\nls\n```", ReadVerdict.FENCE),
+        ("PROPOSE: ls", ReadVerdict.DEGRADED),
+        ("hello", ReadVerdict.ILL_TYPED),
+    ],
+)
+def test_the_verdict_says_how_a_reply_was_read(text: str, verdict: ReadVerdict) -> None:
+    assert read_move(text).verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("", Misread.EMPTY),
+        ("x" * 100_001, Misread.TOO_LONG),
+        ('{"action": "ASK", "text": "a"} {"action": "ASK", "text": "b"}', Misread.SEVERAL),
+        ('{"action": "DARE"}', Misread.UNKNOWN_ACTION),
+        ('{"action": "ASK", "text": 5.5, "targets": 5}', Misread.BAD_FIELD),
+        ('{"action": "ASK", "text": "a', Misread.NO_JSON),
+        ("hello", Misread.NO_OBJECT),
+    ],
+)
+def test_what_is_wrong_is_said(text: str, what: Misread) -> None:
+    assert read_move(text).what is what
+
+
+@pytest.mark.parametrize(
+    ("text", "call"),
+    [
+        ('{"name": "search", "arguments": {"q": "x"}}', ToolCall("search", {"q": "x"})),
+        ("Action: search\nAction Input: {'q': 'it's', 'n': 3,}", ToolCall("search", {"q": "it's", "n": 3})),
+        ('{"tool": "SEARCH", "q": "x"}', ToolCall("search", {"q": "x"})),
+        ('search(q="x", deep=True)', ToolCall("search", {"q": "x", "deep": True})),
+        ('{"name": "delete", "arguments": {"q": "x"}}', None),
+        ('{"name": "search", "arguments": {"q": "x"}} {"name": "fetch", "arguments": {"u": "y"}}', None),
+    ],
+)
+def test_any_tools_can_be_read(text: str, call: ToolCall | None) -> None:
+    assert read_move(text, shape=tools(["search", "fetch"])).move == call
+
+
+def claimed(**parts: Any) -> str:
+    """The reply that claims something."""
+    return written({"action": "ASSERT", "claim": {"subject": "a", **parts}})
+
+
+@pytest.mark.parametrize(
+    ("given", "exact"),
+    [
+        (claimed(predicate="LINES", value="3"), claimed(predicate="lines", value=3)),
+        (claimed(predicate="file", polarity="False"), claimed(predicate="file", polarity=False)),
+        (claimed(predicate="file", value=""), claimed(predicate="file")),
+        (claimed(predicate="contains", value="3"), claimed(predicate="contains", value="3")),
+        (claimed(predicate="file", negated=True), None),
+        (claimed(predicate="file", polarity="maybe"), None),
+        ('{"action": "ASSERT", "predicate": "file", "subject": "a"}', claimed(predicate="file")),
+        ('{"action": "ASSERT", "claim": "a exists"}', None),
+    ],
+)
+def test_types_of_a_claim_are_put_right_where_one_thing_is_meant(given: str, exact: str | None) -> None:
+    move = None if exact is None else read_move(exact, "strict", SECOND).move
+    assert read_move(given, "lenient", SECOND).move == move
+
+
+def test_an_unknown_mode_is_misuse() -> None:
+    with pytest.raises(ValueError, match="`mode`"):
+        read_move("{}", "loose")  # type: ignore[arg-type]
+
+
+@given(st.text())
+def test_any_text_is_read(text: str) -> None:
+    for shape in (FIRST, SECOND):
+        assert len(read_move(text, "lenient", shape).moves) <= 1
+
+
+@given(
+    st.sampled_from(ALL),
+    st.integers(0, 200),
+    st.integers(0, 5),
+    st.text("{}[]()\"'`\\:,=<>x \n\u201c\ud800", max_size=5),
+)
+def test_any_damage_is_read(text: str, at: int, cut: int, put: str) -> None:
+    damaged = text[:at] + put + text[at + cut :]
+    for shape in (FIRST, SECOND):
+        assert len(read_move(damaged, "lenient", shape).moves) <= 1
+        assert len(read_move(damaged, "strict", shape).moves) <= 1
+
+
+@given(st.sampled_from(MOVES), st.data())
+def test_a_reply_that_is_cut_off_never_becomes_another_command(move: Data, data: st.DataObject) -> None:
+    text = written(move)
+    found = read_move(text[: data.draw(st.integers(0, len(text)))]).move
+    assert found is None or told(found) == told(read_move(text).move)
+
+
+@pytest.mark.parametrize(
+    "text", ["{", '{"a', '{"a": "', "{'a': '", "run `", "a:", "```", "{//", "PROPOSE(", '\\"', "<a>"]
+)
+def test_replies_that_are_made_to_take_long_do_not(text: str) -> None:
+    assert len(read_move(text * (99_000 // len(text))).moves) <= 1
