@@ -13,12 +13,10 @@ from stanchion.audit.manifest_check import Wrong, compared, seal_faults, without
 from stanchion.audit.reader import Progress, Reader
 from stanchion.audit.runs import RunStory, newest_runs, records_of, run_detail
 from stanchion.tutor.manifests.manifest import RUN, TUTOR, Environment, Manifest, RunPart, Trail
-from stanchion.tutor.manifests.sealing import FIELDS, WHOLE, sealed
+from stanchion.tutor.manifests.sealing import FIELDS, WHOLE, WRITTEN, sealed
 
 LAST: Final = "last"
 """What the newest run can be called."""
-WRITTEN: Final = "manifest.written"
-"""The fact by which a trail knows a manifest."""
 
 
 def run_manifest(reader: Reader, name: str, progress: Progress | None = None) -> dict[str, Any] | None:

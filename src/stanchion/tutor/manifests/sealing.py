@@ -15,6 +15,8 @@ from stanchion.tutor.manifests.manifest import Manifest, ManifestError, complete
 
 FIELDS: Final = "field_hashes"
 WHOLE: Final = "manifest_hash"
+WRITTEN: Final = "manifest.written"
+"""The fact by which a trail knows a manifest."""
 
 
 def sealed(manifest: Manifest) -> dict[str, Any]:
