@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -89,3 +91,105 @@ def test_a_broken_game_is_one_clear_line(place: Path, file: str, says: str, caps
 def test_an_unknown_picture_is_refused_before_anything_runs(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert played(place, more=("--graph", "x.png")) == 2
     assert "has no known ending: write .svg" in capsys.readouterr().err
+
+
+def claims(predicate: str, subject: str, value: object = None) -> dict[str, object]:
+    """The move that claims something."""
+    return {"action": "ASSERT", "claim": {"predicate": predicate, "subject": subject, "value": value}}
+
+
+def test_every_verdict_can_be_reached_by_playing(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (place / "game.yaml").write_text(json.dumps({**GAME, "claims": [{"predicate": "file", "subject": "never"}]}))
+    status = played(
+        place,
+        claims("lines", "notes.txt", 2),
+        {"action": "PROPOSE", "command": "wc -l notes.txt"},
+        claims("exists", "notes.txt"),
+        claims("lines", "notes.txt", 7),
+        claims("lines", "notes.txt", "two"),
+        {"action": "PROPOSE", "command": "touch x", "write": True},
+        {"action": "PROPOSE", "command": "cat notes.txt | wc -l"},
+        more=("--graph", str(place / "evidence.jsonl")),
+    )
+    out = capsys.readouterr().out
+    assert status == 3
+    told = [line for line in out.splitlines() if line[0].isdecimal()]
+    assert [line.partition("`")[0] for line in told] == [
+        "1. legal: undecidable: an observation of ",
+        "2. legal",
+        "3. legal: provable: exists(",
+        "4. legal: refutable: what was seen speaks against lines(",
+        "5. illegal: ill-typed: ",
+        "6. blocked: nothing may be written in this game",
+        "7. illegal: ",
+    ]
+    graph = from_jsonl((place / "evidence.jsonl").read_text("utf-8"))
+    checks = [event.verdict for event in graph.events if event.event_type == "check"]
+    assert checks == ["undecidable", "provable", "refutable"]
+    rejected = [event.verdict for event in graph.events if event.event_type == "move_rejected"]
+    assert rejected == ["illegal", "blocked", "illegal"]
+    assert not (place / "x").exists()
+
+
+RULES = """\
+rules:
+  - id: size
+    command: [stat, -c, "%s", "{path}"]
+    stdout: '^(?P<size>[0-9]+)'
+    soundness: sound
+    claim: {predicate: bytes, subject: "{path}", value: "{size}"}
+"""
+
+
+def test_what_a_rule_concludes_is_a_hint_and_wins_nothing(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (place / "own.rules.yaml").write_text(RULES)
+    goal = [{"predicate": "bytes", "subject": "notes.txt", "value": 8}]
+    (place / "game.yaml").write_text(json.dumps({**GAME, "claims": goal, "rules": "own.rules.yaml"}))
+    rule = {"id": "guess", "command": ["true"], "claim": {"predicate": "directory", "subject": "notes.txt"}}
+    moves = [
+        {"action": "PROPOSE", "command": "stat -c %s notes.txt"},
+        {"action": "RULE", "rule": rule},
+        {"action": "PROPOSE", "command": "true"},
+        {"action": "PROPOSE", "command": "test -f notes.txt"},
+    ]
+    assert played(place, *moves, more=("--graph", str(place / "evidence.dot"))) == 3
+    out = capsys.readouterr().out
+    assert "bytes(`notes.txt`, 8) is hinted by `size`" in out
+    assert "directory(`notes.txt`) is hinted by `guess`" in out
+    assert '[label="hints"' in (place / "evidence.dot").read_text("utf-8")
+    assert played(place, *moves, {"action": "PROPOSE", "command": "wc -c notes.txt"}) == 0
+
+
+@pytest.mark.parametrize(
+    ("rules", "says"),
+    [
+        ("rules: [", "it is no YAML"),
+        (RULES.replace("claim:", "claims:"), "rule 1 (`size`): `claims` is not known: did you mean `claim`?"),
+        (RULES.replace("[0-9]+)", "[0-9]+"), "is no pattern of RE2"),
+        (None, "No such file or directory"),
+    ],
+)
+def test_a_broken_file_of_rules_is_one_clear_line_and_nothing_ran(
+    place: Path, rules: str | None, says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (place / "game.yaml").write_text(json.dumps({**GAME, "rules": "own.rules.yaml"}))
+    if rules is not None:
+        (place / "own.rules.yaml").write_text(rules)
+    assert played(place, {"action": "PROPOSE", "command": "wc -l notes.txt"}) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert says in err
+
+
+NO_NAMESPACES = 'echo 0 > /proc/sys/user/max_user_namespaces; exec "$@"'
+
+
+def test_a_kernel_without_namespaces_is_one_clear_line_and_nothing_ran(place: Path) -> None:
+    (place / "game.yaml").write_text(json.dumps({**GAME, "programs": ["touch"], "writes": True}))
+    (place / "moves.jsonl").write_text('{"action": "PROPOSE", "command": "touch x", "write": true}\n')
+    play = [sys.executable, "-m", "stanchion", "tutor", "play", str(place / "game.yaml")]
+    inside = ["unshare", "-U", "-r", "sh", "-c", NO_NAMESPACES, "sh", *play, "--moves", str(place / "moves.jsonl")]
+    done = subprocess.run(inside, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert (done.stderr.count("\n"), done.stderr.rstrip().endswith("nothing ran")) == (1, True)
+    assert not (place / "x").exists()

@@ -18,15 +18,15 @@ from hypothesis import given, settings, strategies as st
 
 from stanchion import Action, Refused
 from stanchion.audit.redaction import masked
-from stanchion.guards._history import History
 from stanchion.guards._outcome import DRAWN, result_digest, undrawn
-from stanchion.guards._seen import Mark, Seen
 from stanchion.guards.loops import Loops, Metrics, history_key, metrics
 from stanchion.kernel.events import Failure, ModelCall, Prompt, RunInfo, ToolCall, ToolResult
 from stanchion.kernel.findings import Finding
 from stanchion.readings import read
 from stanchion.readings.canonical import plain
 from stanchion.readings.fingerprint import ALIKE, SKETCHED, alike, fingerprint, name_digest
+from stanchion.readings.history import History
+from stanchion.readings.seen import Mark, Seen
 from stanchion.stores.sqlite import SqliteStore
 from stanchion.testing import FakeClock, ScriptedTool, read_table, run_case, shield_for
 from tests.guards.loop_traces import HONEST, LOOPS, Step, traces

@@ -5,8 +5,8 @@ from typing import Any
 
 from hypothesis import given, strategies as st
 
-from stanchion.guards._history import COUNTED, History
 from stanchion.kernel.actions import Action
+from stanchion.readings.history import COUNTED, History
 from stanchion.testing import shield_for
 from tests.properties.examples import sample
 

@@ -11,9 +11,11 @@ import pytest
 
 from stanchion import Shield
 from stanchion.runtime.sandbox.sandbox import Sandbox
+from stanchion.runtime.tutor import make_tutor
 from stanchion.runtime.tutor.games import GameError, load_rules
 from stanchion.runtime.tutor.runners import Confining, ShellExecutor
 from stanchion.tutor.claims.claim import Claim, Predicate
+from stanchion.tutor.graph.nodes import Truth
 from stanchion.tutor.law.v1 import TutorV1
 from stanchion.tutor.law.v2 import TutorV2
 from stanchion.tutor.law.verdicts import CheckVerdict, MoveVerdict
@@ -78,3 +80,42 @@ def test_a_broken_file_of_rules_is_named(tmp_path: Path) -> None:
     (tmp_path / "a.rules.yaml").write_text("rules:\n  - id: x\n")
     with pytest.raises(GameError, match=r"a\.rules\.yaml: rule 1 \(`x`\): `conclude` says what follows"):
         load_rules(tmp_path)
+
+
+WRITTEN = """\
+Here is the rule:
+```yaml
+id: R_readable
+match: [{obs.stdout: {contains: "key:"}}]
+conclude: {truth: {text: "The settings can be read", kind: property}}
+```
+"""
+
+
+def test_the_published_way_to_make_the_first_law(sandbox: Sandbox) -> None:
+    asked: list[str] = []
+
+    def writes(prompt: str) -> str:
+        asked.append(prompt)
+        return WRITTEN if len(asked) == 1 else "id: [" if len(asked) == 2 else "id: x"
+
+    tutor = make_tutor("published", sandbox.root, None, writes, sandbox=sandbox)
+    assert isinstance(tutor, TutorV1)
+    tutor.setup_game("look")
+    seen = tutor.execute_move(ProposeMove(command="cat config.yaml")).observation
+    assert seen is not None
+    claim = Truth(id="", text="The settings can be read")
+    assert tutor.check(claim).verdict is CheckVerdict.UNDECIDABLE
+    rule = tutor.request_rule("how?", claim, seen)
+    assert (asked, rule is not None and rule.lifetime) == (["how?"], "session")
+    assert tutor.check(claim).verdict is CheckVerdict.PROVABLE
+    for says in ("the rule is no YAML", "`conclude` says what follows"):
+        assert tutor.request_rule("how?", claim, seen) is None
+        assert says in str(tutor.pcg.events[-1].reason)
+    assert seen.created_at
+
+
+def test_rules_that_are_wrong_make_no_tutor(tmp_path: Path) -> None:
+    (tmp_path / "a.rules.yaml").write_text("rules: 5\n")
+    with pytest.raises(GameError, match=r"a\.rules\.yaml: `meta` is a mapping and `rules` a list"):
+        make_tutor("none", tmp_path, tmp_path)

@@ -7,11 +7,12 @@ import sys
 
 import pytest
 
-from stanchion.tutor.advice.advisor import advise, board, limit_of
+from stanchion.tutor.advice.advisor import advise, board
 from stanchion.tutor.advice.cards import FOR, CardType, card_for
 from stanchion.tutor.advice.contradictions import contradiction
 from stanchion.tutor.advice.failures import FailureType, Step, Trace, failure
 from stanchion.tutor.advice.intent import Intent, course, distance, embed
+from stanchion.tutor.advice.wip import limit_of
 from stanchion.tutor.graph.graph import Graph
 from stanchion.tutor.graph.nodes import ClaimKind, Status
 

@@ -3,64 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import Any
 
 import pytest
 
+from stanchion.tutor.claims import judging
 from stanchion.tutor.claims.claim import Claim, Predicate
+from stanchion.tutor.graph.graph import Graph
 from stanchion.tutor.graph.lines import from_jsonl, state_hash, to_jsonl
-from stanchion.tutor.graph.nodes import Action, EdgeType, Status, Truth
+from stanchion.tutor.graph.nodes import Action, Assumption, EdgeType, Status, Truth
+from stanchion.tutor.law import ledger
 from stanchion.tutor.law.v2 import Outcome, TutorV2
 from stanchion.tutor.law.verdicts import CheckVerdict, MoveVerdict
 from stanchion.tutor.moves.typed import Misread, Unread, read
-
-
-class World:
-    """Gives each command the outcome that a test says, and success where it says nothing."""
-
-    def __init__(self, outcomes: dict[str, Outcome] | None = None, refuses: str = "") -> None:
-        self._outcomes = {} if outcomes is None else outcomes
-        self._refuses = refuses
-        self.ran: list[str] = []
-
-    def refused(self, argv: tuple[str, ...], write: bool) -> str:
-        """The one that is named."""
-        return f"`{argv[0]}` is not on the list" if argv[0] == self._refuses else ""
-
-    def run(self, argv: tuple[str, ...], write: bool) -> Outcome:
-        """As a test says."""
-        line = " ".join(argv)
-        self.ran.append(line)
-        return self._outcomes.get(line, Outcome(True, 0, changes=write))
-
-
-def begun(outcomes: dict[str, Outcome] | None = None, *claims: Claim, **more: Any) -> TutorV2:
-    """A game in its first turn."""
-    world = World(outcomes, more.pop("refuses", ""))
-    tutor = TutorV2("second", world, "goal", claims, **more)
-    tutor.next_turn()
-    return tutor
-
-
-def propose(tutor: TutorV2, command: str, write: bool = False) -> MoveVerdict:
-    """Propose a command, in a player's words."""
-    return tutor.play(json.dumps({"action": "PROPOSE", "command": command, "write": write})).verdict
-
-
-def says(predicate: str, subject: str, value: int | str | None = None, polarity: bool = True) -> dict[str, Any]:
-    """A claim in a player's words."""
-    return {"predicate": predicate, "subject": subject, "value": value, "polarity": polarity}
-
-
-def assert_(tutor: TutorV2, *claim: Any, **more: Any) -> str:
-    """Claim something; gives the status of what was claimed."""
-    result = tutor.play(json.dumps({"action": "ASSERT", "claim": says(*claim, **more)}))
-    if not result.truths:
-        return result.verdict.value
-    status = tutor.pcg.status(result.truths[0].id)
-    assert status is not None
-    return status.value
-
+from tests.tutor.second import assert_, begun, propose, says
 
 GONE = Outcome(True, 1)
 
@@ -129,7 +86,7 @@ def test_weak_point_4_what_is_contradicted_is_refuted_and_that_wins() -> None:
     propose(tutor, "test -f a")
     propose(tutor, "test -e a")
     refuted = tutor.pcg.of(Truth, Status.REFUTED)
-    assert [one.text for one in refuted] == ["file(`a`)", "file(`a`)"]
+    assert [one.text for one in refuted] == ["file(`a`)", "file(`a`)", "not exists(`a`)"]
     assert len(tutor.pcg.into(EdgeType.REFUTES, refuted[0].id)) == 1
     assert tutor.check(Claim(Predicate.FILE, "a")).verdict is CheckVerdict.REFUTABLE
     assert tutor.check(Claim(Predicate.EXISTS, "a")).verdict is CheckVerdict.REFUTABLE
@@ -260,3 +217,77 @@ def test_a_claim_that_nobody_can_decide_says_what_is_missing() -> None:
     assert tutor.play(json.dumps(other)).verdict is MoveVerdict.LEGAL
     same = {"action": "REFORMULATE", "original": result.truths[0].id, "claim": says("lines", "f", 2)}
     assert tutor.play(json.dumps(same)).verdict is MoveVerdict.ILLEGAL
+
+
+def challenge(tutor: TutorV2, *claim: Any) -> MoveVerdict:
+    """Assume something that a claim would prove wrong."""
+    move = {"action": "CHALLENGE", "text": "it is so", "falsified_by": says(*claim)}
+    return tutor.play(json.dumps(move)).verdict
+
+
+def test_an_assumption_is_open_until_the_claim_against_it_is_decided() -> None:
+    tutor = begun({"test -f a": Outcome(True, 0), "test -f b": GONE})
+    assert (challenge(tutor, "file", "a"), challenge(tutor, "file", "b")) == (MoveVerdict.LEGAL, MoveVerdict.LEGAL)
+    assert challenge(tutor, "file", "c") is MoveVerdict.BLOCKED
+    assert tutor.play(json.dumps({"action": "ASK", "text": "why?"})).verdict is MoveVerdict.BLOCKED
+    propose(tutor, "test -f a")
+    propose(tutor, "test -f b")
+    assert [tutor.pcg.status(one.id) for one in tutor.pcg.of(Assumption)] == [Status.REFUTED, Status.CLOSED]
+    assert challenge(tutor, "lines", "c", "many") is MoveVerdict.ILLEGAL
+    assert challenge(tutor, "file", "a") is MoveVerdict.LEGAL
+    assert tutor.pcg.status(tutor.pcg.of(Assumption)[-1].id) is Status.REFUTED
+    assert tutor.play(json.dumps({"action": "CHALLENGE", "text": "so"})).verdict is MoveVerdict.ILLEGAL
+
+
+def test_weak_point_3_the_same_answer_scores_once_however_it_is_spelled() -> None:
+    tutor = begun()
+    propose(tutor, "test -f a")
+    scores = []
+    for path in ("a", "./a", "././a"):
+        asked = tutor.play(json.dumps({"action": "ASK", "text": "what is a?"})).reason.removeprefix("question ")
+        tutor.play(json.dumps({"action": "RESOLVE", "question": asked, "claim": says("file", path)}))
+        scores.append(tutor.state.score)
+    assert scores == [5, 5, 5]
+    first = tutor.pcg.of(Truth)[0].id
+    for path in ("a", "./a"):
+        tutor.play(json.dumps({"action": "REFORMULATE", "original": first, "claim": says("file", path)}))
+    assert tutor.state.score == 5
+
+
+def test_a_check_is_written_down_where_it_is_committed() -> None:
+    tutor = begun()
+    propose(tutor, "test -f a")
+    before = state_hash(tutor.pcg)
+    assert tutor.check(Claim(Predicate.EXISTS, "a")).verdict is CheckVerdict.PROVABLE
+    assert tutor.check(Claim(Predicate.LINES, "a"), commit=True).verdict is CheckVerdict.ILL_TYPED
+    assert state_hash(tutor.pcg) == before
+    assert tutor.check(Claim(Predicate.EXISTS, "a"), commit=True).verdict is CheckVerdict.PROVABLE
+    assert tutor.pcg.of(Truth, Status.VALIDATED)[-1].text == "exists(`a`)"
+
+
+@pytest.mark.parametrize("writes", [False, True])
+def test_a_turn_costs_the_same_however_long_the_game_is(writes: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = Counter[str]()
+    real = (judging.follows, Graph.promote)
+
+    def follows(fact: Any, claim: Claim) -> bool | None:
+        asked["follows"] += 1
+        return real[0](fact, claim)
+
+    def promote(graph: Graph, target: str, to: Status) -> Any:
+        asked["promote"] += 1
+        return real[1](graph, target, to)
+
+    monkeypatch.setattr(ledger, "follows", follows)
+    monkeypatch.setattr(Graph, "promote", promote)
+    monkeypatch.setattr(Graph, "of", None)  # it looks at every node
+    tutor = begun(writes=True)
+    costs = []
+    for number in range(60):
+        asked.clear()
+        assert_(tutor, "lines", f"f{number}", 1)
+        propose(tutor, f"test -f f{number}", write=writes)
+        tutor.play(json.dumps({"action": "ASK", "text": "more?"}))
+        tutor.check_goal_satisfaction()
+        costs.append((asked["follows"], asked["promote"]))
+    assert len(set(costs[2:])) == 1

@@ -15,9 +15,10 @@ from stanchion.cli.trouble import BadInput
 from stanchion.cli.verbs import check_verb
 from stanchion.runtime.sandbox.limits import Limits
 from stanchion.runtime.sandbox.sandbox import Sandbox, SandboxError
-from stanchion.runtime.tutor.games import Game, GameError, load_game
+from stanchion.runtime.tutor.games import Game, GameError, load_game, rules_of
 from stanchion.runtime.tutor.runners import Confining
 from stanchion.tutor.graph.lines import to_jsonl
+from stanchion.tutor.graph.nodes import EdgeType, Status
 from stanchion.tutor.graph.picture import to_dot, to_svg
 from stanchion.tutor.law.v2 import TutorV2
 from stanchion.tutor.law.verdicts import MoveResult
@@ -42,12 +43,13 @@ A graph is written as `.svg`, `.dot` (Graphviz) or `.jsonl`.
 
 exit status:
   0  what the game asks for is proven
-  2  the game cannot be played: its file, its folder, or the walls round its commands
+  2  the game cannot be played: its file, its rules, its folder, or the walls round its commands
   3  the moves ended before it was"""
 
 TAKES: Final = {"play": frozenset({"root", "moves", "graph", "user"})}
 LOST: Final = 3
 SHOWN: Final = 2_000
+HINTED: Final = Status.HINTED
 WRITTEN: Final = {".svg": to_svg, ".dot": to_dot, ".jsonl": to_jsonl}
 
 
@@ -71,8 +73,10 @@ def run(args: argparse.Namespace) -> int:
         raise BadInput(f"`--graph {args.graph}` has no known ending: write {', '.join(WRITTEN)}")
     try:
         game = load_game(args.game)
+        rules = rules_of(game, args.game)
         with Sandbox(args.root or Path(args.game).parent, Limits(), user=args.user) as sandbox:
-            tutor = TutorV2(game.name, Confining(sandbox, game.programs), game.goal, game.claims, game.writes)
+            runner = Confining(sandbox, game.programs)
+            tutor = TutorV2(game.name, runner, game.goal, game.claims, game.writes, rules=rules)
             won = _played(tutor, game, args.moves)
     except (GameError, SandboxError) as error:
         raise BadInput(str(error)) from None
@@ -126,4 +130,6 @@ def _tell(tutor: TutorV2, result: MoveResult) -> None:
         say(sys.stdout, f"   {seen.id}: ended with {seen.rc}")
     for truth in result.truths:
         status = tutor.pcg.status(truth.id)
-        say(sys.stdout, f"   {truth.id}: {visible(truth.text)} is {status.value if status is not None else 'claimed'}")
+        stands = "claimed" if status is None else status.value
+        by = "".join(f" by `{edge.transform}`" for edge in tutor.pcg.into(EdgeType.HINTS, truth.id))
+        say(sys.stdout, f"   {truth.id}: {visible(truth.text)} is {stands}{visible(by) if status is HINTED else ''}")

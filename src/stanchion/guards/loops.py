@@ -6,10 +6,8 @@ from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple
 
 import msgspec
 
-from stanchion.guards._history import ENOUGH, History
 from stanchion.guards._outcome import error_digest, result_digest
 from stanchion.guards._refusal import refusal
-from stanchion.guards._seen import Mark, Seen
 from stanchion.kernel.actions import PROCEEDS, Action, Category
 from stanchion.kernel.events import Event, Failure, Prompt, ToolCall, ToolResult
 from stanchion.kernel.faults import FAILED
@@ -21,7 +19,9 @@ from stanchion.kernel.state import When, key
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
 from stanchion.readings.fingerprint import Fingerprint, digest, name_digest
+from stanchion.readings.history import ENOUGH, History
 from stanchion.readings.repeating import is_the_same_again
+from stanchion.readings.seen import Mark, Seen
 from stanchion.readings.volatile import reads
 
 CODES: Final = declare(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 import yaml
@@ -13,8 +14,10 @@ from stanchion.tutor.claims.claim import Claim, fault
 from stanchion.tutor.rules.bash import bash_rules
 from stanchion.tutor.rules.library import RuleLibrary
 from stanchion.tutor.rules.reading import RuleError, read_rules
+from stanchion.tutor.rules.typed import TypedRule, read_typed_rules
 
 LARGEST = 1 << 20
+R = TypeVar("R")
 
 
 class GameError(ValueError):
@@ -31,6 +34,8 @@ class Game(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     programs: tuple[str, ...] = PROGRAMS
     writes: bool = False
     turns: Annotated[int, msgspec.Meta(ge=1, le=10_000)] = 50
+    rules: str = ""
+    """A file or folder of typed rules, seen from the game's own."""
 
 
 def load_game(path: str | Path) -> Game:
@@ -53,15 +58,40 @@ def load_rules(path: str | Path | None = None) -> RuleLibrary:
     """The rules of a file, or of all `*.rules.yaml` in a folder; without one those about shell commands."""
     if path is None:
         return bash_rules()
-    place = Path(path)
-    files = sorted(place.glob("*.rules.yaml")) if place.is_dir() else [place]
     library = RuleLibrary()
-    for file in files:
-        try:
-            library.add(read_rules(_yaml(file), str(file)))
-        except RuleError as error:
-            raise GameError(str(error)) from None
+    for file in _files(Path(path)):
+        library.add(_read(file, read_rules))
     return library
+
+
+def load_typed_rules(path: str | Path) -> tuple[TypedRule, ...]:
+    """The typed rules of a file, or of all `*.rules.yaml` in a folder; raises `GameError`."""
+    found: dict[str, TypedRule] = {}
+    files = _files(Path(path))
+    if not files:
+        raise GameError(f"{path}: there is no `*.rules.yaml` in this folder")
+    for file in files:
+        for rule in _read(file, read_typed_rules):
+            if rule.id in found:
+                raise GameError(f"{file}: `{rule.id}` is a rule of another file, too: give each rule an id of its own")
+            found[rule.id] = rule
+    return tuple(found.values())
+
+
+def rules_of(game: Game, path: str | Path) -> tuple[TypedRule, ...]:
+    """The typed rules that a game names, whose file is at a path."""
+    return load_typed_rules(Path(path).parent / game.rules) if game.rules else ()
+
+
+def _files(place: Path) -> list[Path]:
+    return sorted(place.glob("*.rules.yaml")) if place.is_dir() else [place]
+
+
+def _read(file: Path, read: Callable[[Any, str], tuple[R, ...]]) -> tuple[R, ...]:
+    try:
+        return read(_yaml(file), str(file))
+    except RuleError as error:
+        raise GameError(" ".join(str(error).split())) from None
 
 
 def _yaml(path: Path) -> Any:

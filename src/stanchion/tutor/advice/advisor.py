@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
 import msgspec
@@ -10,12 +9,10 @@ import msgspec
 from stanchion.tutor.advice.cards import Card, CardType, card_for
 from stanchion.tutor.advice.contradictions import contradiction
 from stanchion.tutor.advice.failures import Trace, failure
+from stanchion.tutor.advice.wip import limit_of
 from stanchion.tutor.graph.graph import Graph
 from stanchion.tutor.graph.nodes import Action, Goal, Question, Status, Truth
 
-WIP: Final = 2
-LIMITS: Final[Mapping[str, int]] = {"mistral:latest": 1, "deepseek-r1:14b": 3, "granite3.1-moe:3b": 3}
-"""How many things a model can have under way, where that was measured."""
 PATIENT: Final = "deepseek"
 PATIENT_TURNS: Final = 15
 """Models of this name are left alone for so many turns, before their way of playing is spoken of."""
@@ -54,11 +51,6 @@ def board(graph: Graph) -> Board:
         blocked=tuple(one.id for one in graph.of(Truth, Status.PROPOSED)),
         done=tuple(one.id for one in graph.of(Truth, Status.VALIDATED)),
     )
-
-
-def limit_of(model: str) -> int:
-    """How many things a model may have under way."""
-    return LIMITS.get(model, WIP)
 
 
 def advise(

@@ -1,4 +1,4 @@
-"""What a graph of evidence is made of: nodes of nine kinds, edges of eight, and the events that say what happened."""
+"""What a graph of evidence is made of: nodes of nine kinds, edges of nine, and the events that say what happened."""
 
 from __future__ import annotations
 
@@ -43,6 +43,8 @@ class EdgeType(Enum):
     """C → Act"""
     TARGETS = "targets"
     """Q → Ent or T"""
+    HINTS = "hints"
+    """R and premises → T; nothing is proven by it"""
 
 
 class Status(Enum):
@@ -51,6 +53,8 @@ class Status(Enum):
     PROPOSED = "proposed"
     VALIDATED = "validated"
     REFUTED = "refuted"
+    HINTED = "hinted"
+    """A rule that may be wrong concludes it."""
     OPEN = "open"
     CLOSED = "closed"
     ACTIVE = "active"
@@ -226,5 +230,6 @@ ENDS: Final[Mapping[EdgeType, tuple[frozenset[NodeType], frozenset[NodeType]]]] 
     EdgeType.PRODUCES: (frozenset({NodeType.ACTION}), frozenset({NodeType.OBSERVATION})),
     EdgeType.BLOCKS: (frozenset({NodeType.CONSTRAINT}), frozenset({NodeType.ACTION})),
     EdgeType.TARGETS: (frozenset({NodeType.QUESTION}), frozenset({NodeType.ENTITY, NodeType.TRUTH})),
+    EdgeType.HINTS: (frozenset({NodeType.RULE, NodeType.OBSERVATION}), frozenset({NodeType.TRUTH})),
 }
 """Which nodes may stand where an edge begins, and where it ends."""

@@ -36,12 +36,13 @@ COLOURS: Final[Mapping[NodeType, str]] = {
     NodeType.ASSUMPTION: "#fecaca",
     NodeType.TRUTH: "#ffffff",
 }
-STANDS: Final[Mapping[Status, str]] = {Status.VALIDATED: "#bbf7d0", Status.REFUTED: "#fca5a5"}
+STANDS: Final[Mapping[Status, str]] = {Status.VALIDATED: "#bbf7d0", Status.REFUTED: "#fca5a5", Status.HINTED: "#fef3c7"}
 LINES: Final[Mapping[EdgeType, str]] = {
     EdgeType.SUPPORTS: "#15803d",
     EdgeType.DERIVES: "#15803d",
     EdgeType.REFUTES: "#b91c1c",
     EdgeType.BLOCKS: "#b91c1c",
+    EdgeType.HINTS: "#b45309",
 }
 PLAIN: Final = "#6b7280"
 WIDE, HIGH, APART, BELOW, MARGIN = 250, 44, 40, 26, 20

@@ -7,18 +7,20 @@ Every promotion is a derivation in the graph, and every fact counts once.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final, Protocol
 
 import msgspec
 
 from stanchion.readings.shell.single import single
-from stanchion.tutor.claims.claim import Claim, Predicate
+from stanchion.tutor.advice.wip import WIP
+from stanchion.tutor.claims.claim import Claim, fault, normal
 from stanchion.tutor.claims.evidence import Evidence
-from stanchion.tutor.claims.facts import Content, Ran
-from stanchion.tutor.claims.judging import Known, Standing
+from stanchion.tutor.claims.facts import Ran
+from stanchion.tutor.claims.judging import Standing
 from stanchion.tutor.graph.graph import Graph
-from stanchion.tutor.graph.nodes import ClaimKind, EdgeType, Observation, Question, Soundness, Status, Truth
+from stanchion.tutor.graph.nodes import EdgeType, Observation, Status, Truth
+from stanchion.tutor.law.ledger import TRIVIAL, Ledger
 from stanchion.tutor.law.verdicts import (
     SCORE_GOOD_REFORMULATION,
     SCORE_ILLEGAL_MOVE,
@@ -41,24 +43,15 @@ from stanchion.tutor.moves.typed import (
     Respond,
     TypedMove,
     Unread,
+    WriteRule,
     read,
 )
+from stanchion.tutor.rules.reading import RuleError
+from stanchion.tutor.rules.typed import TypedRule, TypedRules, check_rule
 
-WIP: Final = 2
-"""How many questions and assumptions may be open before new ones are refused."""
-TRIVIAL: Final = frozenset({Predicate.SUCCEEDED})
-"""What is proven by any command that ends well: it counts where a goal asks for it, and scores nothing."""
 TOOL: Final = "argv"
-KINDS: Final = {
-    Predicate.EXISTS: ClaimKind.EXISTENCE,
-    Predicate.FILE: ClaimKind.EXISTENCE,
-    Predicate.DIRECTORY: ClaimKind.EXISTENCE,
-    Predicate.CONTAINS: ClaimKind.MEMBERSHIP,
-    Predicate.LINES: ClaimKind.QUANTITATIVE,
-    Predicate.BYTES: ClaimKind.QUANTITATIVE,
-    Predicate.DIGEST: ClaimKind.EQUALITY,
-    Predicate.VERSION: ClaimKind.EQUALITY,
-}
+MOST_RULES: Final = 16
+"""How many rules may be written in one game."""
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -97,6 +90,7 @@ class TutorV2:
         writes: bool = False,
         wip: int = WIP,
         clock: Callable[[], str] = lambda: "",
+        rules: Iterable[TypedRule] = (),
     ) -> None:
         self.game_id = game_id
         self.pcg = Graph(game_id, clock)
@@ -104,9 +98,11 @@ class TutorV2:
         self.goal = tuple(claims)
         self.evidence = Evidence()
         self._runner, self._writes, self._wip = runner, writes, wip
-        self._claimed: dict[str, Claim] = {}
+        self._ledger = Ledger(self.pcg)
+        self._rules, self._written = TypedRules(rules), 0
         self._counted: set[Claim] = set()
-        self._rules: dict[str, str] = {}
+        self._answers: set[Claim] = set()
+        self._assumed: dict[str, Claim] = {}
         self._goal = self.pcg.add_goal(goal).id
 
     def next_turn(self) -> None:
@@ -121,25 +117,54 @@ class TutorV2:
             return self._rejected(MoveVerdict.ILLEGAL, f"{move.what.value}: {move.why}", SCORE_ILLEGAL_MOVE)
         return self.execute_move(move)
 
-    def check(self, claim: Claim) -> CheckResult:
-        """What is known of a claim; nothing is changed by asking."""
-        return _result(self.evidence.judge(claim))
+    def check(self, claim: Claim, commit: bool = False) -> CheckResult:
+        """What is known of a claim. Nothing is changed by asking unless it is committed: then the claim is written down
+        with the verdict, and counts where it is proven. One that says nothing is not written."""
+        found = self.evidence.judge(claim)
+        if commit and found.verdict is not CheckVerdict.ILL_TYPED:
+            self._claim(claim, found)
+        return _result(found)
 
     def validate_move(self, move: TypedMove) -> MoveResult:
         """Whether a move may be made; nothing is done."""
         match move:
             case Propose():
                 return self._may_propose(move)
-            case Ask() | Challenge() if self._open() >= self._wip:
-                return MoveResult(MoveVerdict.BLOCKED, f"{self._open()} things are open: settle one first")
-            case Ask() if not move.text.strip():
-                return MoveResult(MoveVerdict.ILLEGAL, "a question has words")
+            case Assert():
+                return _well_typed(move.claim)
+            case Ask() | Challenge():
+                return self._may_open(move)
             case Reformulate():
                 return self._may_reformulate(move)
             case Resolve():
                 return self._may_resolve(move)
-            case _:
+            case WriteRule():
+                return self._may_write(move.rule)
+            case Respond():
                 return MoveResult(MoveVerdict.LEGAL)
+
+    def _may_open(self, move: Ask | Challenge) -> MoveResult:
+        if not move.text.strip():
+            return MoveResult(MoveVerdict.ILLEGAL, "a question or an assumption has words")
+        if isinstance(move, Challenge) and fault(move.falsified_by):
+            return _well_typed(move.falsified_by)
+        count = self.state.open_questions + len(self._assumed)
+        if count >= self._wip:
+            return MoveResult(MoveVerdict.BLOCKED, f"{count} things are open: settle one first")
+        return MoveResult(MoveVerdict.LEGAL)
+
+    def _may_write(self, rule: TypedRule) -> MoveResult:
+        if self._written >= MOST_RULES:
+            return MoveResult(
+                MoveVerdict.BLOCKED, f"{MOST_RULES} rules were written in this game: there may be no more"
+            )
+        try:
+            check_rule(rule, f"`{rule.id}`")
+        except RuleError as error:
+            return MoveResult(MoveVerdict.ILLEGAL, str(error))
+        if not rule.id or rule.id in self._rules:
+            return MoveResult(MoveVerdict.ILLEGAL, f"`{rule.id}` is no new id: give the rule one of its own")
+        return MoveResult(MoveVerdict.LEGAL)
 
     def _may_propose(self, move: Propose) -> MoveResult:
         if bool(move.argv) is bool(move.command):
@@ -155,16 +180,18 @@ class TutorV2:
         return MoveResult(MoveVerdict.BLOCKED, why) if why else MoveResult(MoveVerdict.LEGAL)
 
     def _may_reformulate(self, move: Reformulate) -> MoveResult:
-        known = self._claimed.get(move.original)
+        known = self._ledger.claim(move.original)
         if known is None:
             return MoveResult(MoveVerdict.ILLEGAL, f"`{move.original}` is no claim of this game")
-        if known == move.claim:
+        if normal(known) == normal(move.claim):
             return MoveResult(MoveVerdict.ILLEGAL, "it says the same as before")
-        return MoveResult(MoveVerdict.LEGAL)
+        return _well_typed(move.claim)
 
     def _may_resolve(self, move: Resolve) -> MoveResult:
         if self.pcg.status(move.question) is not Status.OPEN:
             return MoveResult(MoveVerdict.ILLEGAL, f"`{move.question}` is no open question")
+        if fault(move.claim):
+            return _well_typed(move.claim)
         if self.check(move.claim).verdict is not CheckVerdict.PROVABLE:
             return MoveResult(MoveVerdict.BLOCKED, "a question is answered by what is proven: bring evidence first")
         return MoveResult(MoveVerdict.LEGAL)
@@ -181,10 +208,7 @@ class TutorV2:
             case Assert():
                 return self._assert(move.claim)
             case Reformulate():
-                result = self._assert(move.claim)
-                if self.check(move.claim).verdict is CheckVerdict.PROVABLE:
-                    self.state.score += SCORE_GOOD_REFORMULATION
-                return result
+                return self._reformulate(move)
             case Resolve():
                 return self._resolve(move)
             case Ask():
@@ -192,8 +216,9 @@ class TutorV2:
                 self.state.open_questions += 1
                 return MoveResult(MoveVerdict.LEGAL, f"question {asked.id}")
             case Challenge():
-                hint = "" if move.falsified_by is None else move.falsified_by.text
-                return MoveResult(MoveVerdict.LEGAL, f"assumption {self.pcg.add_assumption(move.text, hint).id}")
+                return self._assume(move)
+            case WriteRule():
+                return self._write(move.rule)
             case Respond():
                 return MoveResult(MoveVerdict.LEGAL)
 
@@ -214,36 +239,57 @@ class TutorV2:
         self.pcg.log("execute", data={"act": act.id, "status": Status.FINISHED.value, "rc": came.rc})
         self.pcg.promote(act.id, Status.FINISHED)
         if came.changes:
-            self._forget()
+            self._ledger.forget()
         if not came.ended:
             return MoveResult(MoveVerdict.LEGAL, f"no evidence: {came.why}", observation=seen)
         ran = Ran(argv, came.rc, came.stdout, came.stderr, came.whole)
         new = self.evidence.take(seen.id, ran, came.changes)
-        truths = tuple(self._derived(one) for one in new if isinstance(one.fact, Claim))
-        self._refuted(seen)
+        for one in new:
+            self._ledger.refuted_by(seen.id, one.fact)
+        derived = [self._claim(one.fact) for one in new if isinstance(one.fact, Claim)]
+        truths = (*derived, *self._hinted(seen, ran))
+        self._settle()
         return MoveResult(MoveVerdict.LEGAL, observation=seen, truths=truths)
 
-    def _derived(self, known: Known) -> Truth:
-        """A fact as a claim of the graph, derived from its observation."""
-        claim = known.fact
-        assert not isinstance(claim, Content)  # what stands in a file is no claim yet
-        truth = self._put(claim)
-        self._prove(truth, (known.observation,), claim)
+    def _hinted(self, seen: Observation, ran: Ran) -> Iterator[Truth]:
+        """What rules speak for. A rule that says it is sound is believed where the law proves the same, and even then
+        whoever plays scores only by claiming it."""
+        for rule, claim in self._rules.speak(ran):
+            if self._ledger.stands(claim):
+                continue
+            found = self.evidence.judge(claim)
+            if found.verdict is CheckVerdict.PROVABLE and rule.soundness == "sound":
+                truth = self._ledger.put(claim)
+                self._ledger.prove(truth, claim, found.proof)
+            else:
+                truth = self._ledger.hint(rule, claim, seen.id)
+                if found.verdict is CheckVerdict.REFUTABLE:
+                    self._ledger.refute(truth.id, found.proof)
+            yield truth
+
+    def _write(self, rule: TypedRule) -> MoveResult:
+        own = msgspec.structs.replace(rule, soundness="heuristic")
+        self._rules.add(own)
+        self._written += 1
+        node = self._ledger.known_rule(own)
+        self.pcg.log("rule_generated", node, reason="written in this game: what it concludes is a hint")
+        return MoveResult(MoveVerdict.LEGAL, f"rule {node}: what it concludes is a hint")
+
+    def _claim(self, claim: Claim, found: Standing | None = None) -> Truth:
+        """Write a claim down as what is known of it has it."""
+        judged = self.evidence.judge(claim) if found is None else found
+        truth = self._ledger.put(claim)
+        if found is not None:
+            data = {"proof": list(found.proof), "missing": [found.missing] if found.missing else []}
+            self.pcg.log("check", truth.id, found.verdict.value, found.reason, data)
+        if judged.verdict is CheckVerdict.PROVABLE:
+            self._ledger.prove(truth, claim, judged.proof)
+            self._count(normal(claim))
+        elif judged.verdict is CheckVerdict.REFUTABLE:
+            self._ledger.refute(truth.id, judged.proof)
         return truth
 
-    def _put(self, claim: Claim) -> Truth:
-        kind = KINDS.get(claim.predicate, ClaimKind.PROPERTY)
-        truth = self.pcg.add_truth(claim.text, kind, "world", claim.subject)
-        self._claimed[truth.id] = claim
-        return truth
-
-    def _prove(self, truth: Truth, proof: tuple[str, ...], claim: Claim) -> None:
-        name = f"V2_{claim.predicate.value}"
-        if name not in self._rules:
-            premise, conclusion = f"single commands that tell of `{claim.predicate.value}`", claim.predicate.value
-            self._rules[name] = self.pcg.add_rule(name, Soundness.SOUND, premise, conclusion).id
-        self.pcg.link(EdgeType.DERIVES, (self._rules[name], *proof), truth.id, transform=name)
-        self.pcg.promote(truth.id, Status.VALIDATED)
+    def _count(self, claim: Claim) -> None:
         if claim not in self._counted:
             self._counted.add(claim)
             self.state.validated_truths += 1
@@ -251,47 +297,41 @@ class TutorV2:
 
     def _assert(self, claim: Claim) -> MoveResult:
         found = self.evidence.judge(claim)
-        if found.verdict is CheckVerdict.ILL_TYPED:
-            return self._rejected(MoveVerdict.ILLEGAL, f"ill-typed: {found.reason}", SCORE_ILLEGAL_MOVE)
-        truth = self._put(claim)
-        data = {"proof": list(found.proof), "missing": [found.missing] if found.missing else []}
-        self.pcg.log("check", truth.id, found.verdict.value, found.reason, data)
-        if found.verdict is CheckVerdict.PROVABLE:
-            self._prove(truth, found.proof, claim)
-        elif found.verdict is CheckVerdict.REFUTABLE:
-            self._refute(truth.id, found.proof)
+        truth = self._claim(claim, found)
         return MoveResult(MoveVerdict.LEGAL, f"{found.verdict.value}: {found.missing or found.reason}", truths=(truth,))
 
-    def _refute(self, truth: str, by: tuple[str, ...]) -> None:
-        for one in by:
-            self.pcg.link(EdgeType.REFUTES, one, truth)
-        self.pcg.promote(truth, Status.REFUTED)
-
-    def _refuted(self, seen: Observation) -> None:
-        """Refute what was claimed or proven before and is not so by what was just seen."""
-        for truth, claim in self._claimed.items():
-            if self.pcg.status(truth) is Status.REFUTED:
-                continue
-            found = self.evidence.judge(claim)
-            if found.verdict is CheckVerdict.REFUTABLE and seen.id in found.proof:
-                self._refute(truth, (seen.id,))
-
-    def _forget(self) -> None:
-        """Something may have changed: what was proven of the world before is a claim again."""
-        for truth, claim in self._claimed.items():
-            if claim.predicate not in TRIVIAL and self.pcg.status(truth) is Status.VALIDATED:
-                self.pcg.promote(truth, Status.PROPOSED)
+    def _reformulate(self, move: Reformulate) -> MoveResult:
+        again = normal(move.claim) in self._counted
+        result = self._assert(move.claim)
+        if not again and normal(move.claim) in self._counted:
+            self.state.score += SCORE_GOOD_REFORMULATION
+        return result
 
     def _resolve(self, move: Resolve) -> MoveResult:
         result = self._assert(move.claim)
         self.pcg.link(EdgeType.TARGETS, move.question, result.truths[0].id)
         self.pcg.promote(move.question, Status.CLOSED)
         self.state.open_questions -= 1
-        self.state.score += SCORE_QUESTION_RESOLVED
+        if normal(move.claim) not in self._answers:
+            self._answers.add(normal(move.claim))
+            self.state.score += SCORE_QUESTION_RESOLVED
         return result
 
-    def _open(self) -> int:
-        return len(self.pcg.of(Question, Status.OPEN))
+    def _assume(self, move: Challenge) -> MoveResult:
+        assumed = self.pcg.add_assumption(move.text, move.falsified_by.text)
+        self._assumed[assumed.id] = move.falsified_by
+        self._settle()
+        return MoveResult(MoveVerdict.LEGAL, f"assumption {assumed.id}")
+
+    def _settle(self) -> None:
+        """Close the assumptions that what is known decides: one is refuted if the claim against it is proven, and
+        closed, not proven, if that claim is refuted. There are never more than may be open."""
+        ends = {CheckVerdict.PROVABLE: Status.REFUTED, CheckVerdict.REFUTABLE: Status.CLOSED}
+        for assumed, against in tuple(self._assumed.items()):
+            status = ends.get(self.evidence.judge(against).verdict)
+            if status is not None:
+                self.pcg.promote(assumed, status)
+                del self._assumed[assumed]
 
     def check_goal_satisfaction(self) -> bool:
         """Whether everything that the goal names is proven by what is known now; a goal that names nothing is not."""
@@ -307,6 +347,13 @@ class TutorV2:
 
 def _argv(move: Propose) -> tuple[str, ...] | None:
     return move.argv if move.argv else single(move.command)
+
+
+def _well_typed(claim: Claim) -> MoveResult:
+    wrong = fault(claim)
+    if not wrong:
+        return MoveResult(MoveVerdict.LEGAL)
+    return MoveResult(MoveVerdict.ILLEGAL, f"{CheckVerdict.ILL_TYPED.value}: {wrong}")
 
 
 def _result(found: Standing) -> CheckResult:

@@ -9,6 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.tutor.claims.claim import Claim
+from stanchion.tutor.rules.typed import TypedRule
 
 LONGEST: Final = 100_000
 """How long a reply may be."""
@@ -40,7 +41,7 @@ class Challenge(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_fie
     """Assume something, and name the claim that would prove it wrong."""
 
     text: str
-    falsified_by: Claim | None = None
+    falsified_by: Claim
 
 
 class Reformulate(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="REFORMULATE"):
@@ -63,7 +64,13 @@ class Respond(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field
     message: str
 
 
-TypedMove = Propose | Assert | Ask | Challenge | Reformulate | Resolve | Respond
+class WriteRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="RULE"):
+    """Write a rule for this game. What it concludes is a hint."""
+
+    rule: TypedRule
+
+
+TypedMove = Propose | Assert | Ask | Challenge | Reformulate | Resolve | Respond | WriteRule
 
 
 class Misread(Enum):
@@ -128,4 +135,4 @@ def of_value(value: Any) -> TypedMove | Unread:
         return Unread(Misread.BAD_FIELD, str(error))
 
 
-ACTIONS: Final = ("ASSERT", "ASK", "PROPOSE", "CHALLENGE", "REFORMULATE", "RESOLVE", "RESPOND")
+ACTIONS: Final = ("ASSERT", "ASK", "PROPOSE", "CHALLENGE", "REFORMULATE", "RESOLVE", "RESPOND", "RULE")

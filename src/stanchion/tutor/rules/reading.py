@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
-from typing import Any, Final, get_args
+from typing import Any, Final, Protocol, TypeVar, get_args
 
 from stanchion.tutor.graph.nodes import ClaimKind, Soundness
 from stanchion.tutor.rules.rule import Conclusion, Condition, Extract, Operator, Rule, compiled
@@ -25,35 +25,57 @@ class RuleError(ValueError):
     """What is wrong with a rule, and what to write instead."""
 
 
+class Named(Protocol):
+    """What has an id."""
+
+    @property
+    def id(self) -> str:
+        """It."""
+
+
+R = TypeVar("R", bound=Named)
+
+
 def read_rules(data: Any, where: str = "rules") -> tuple[Rule, ...]:
     """The rules of a file; raises `RuleError` for the first that is wrong."""
+    return each_rule(data, where, read_rule)
+
+
+def each_rule(data: Any, where: str, one: Callable[[Any, str, str], R]) -> tuple[R, ...]:
+    """The rules of a file, each read by `one`, which is given the data, the place and the domain of the file."""
     if not isinstance(data, Mapping):
         raise RuleError(f"{where}: give a mapping with `rules`")
-    _known(data, FILE, where)
+    only_known(data, FILE, where)
     meta, given = data.get("meta", {}), data.get("rules", [])
     if not isinstance(meta, Mapping) or not isinstance(given, list):
         raise RuleError(f"{where}: `meta` is a mapping and `rules` a list")
-    rules = [
-        read_rule(one, f"{where}: rule {number}", str(meta.get("domain", ""))) for number, one in enumerate(given, 1)
-    ]
-    names = [rule.id for rule in rules]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise RuleError(f"{where}: `{twice}` is there twice: give each rule an id of its own")
+    domain = str(meta.get("domain", ""))
+    rules = [one(told, f"{where}: rule {number}", domain) for number, told in enumerate(given, 1)]
+    seen: set[str] = set()
+    for rule in rules:
+        if rule.id in seen:
+            raise RuleError(f"{where}: `{rule.id}` is there twice: give each rule an id of its own")
+        seen.add(rule.id)
     return tuple(rules)
 
 
-def read_rule(data: Any, where: str, domain: str = "") -> Rule:
-    """One rule."""
+def named(data: Any, where: str, keys: frozenset[str]) -> tuple[Mapping[str, Any], str]:
+    """The data of one rule that has an id and known keys alone, and its place with the id."""
     if not isinstance(data, Mapping):
         raise RuleError(f"{where}: a rule is a mapping")
     name = data.get("id")
     if not isinstance(name, str) or not name:
         raise RuleError(f"{where}: it has no `id`")
     where = f"{where} (`{name}`)"
-    _known(data, RULE, where)
+    only_known(data, keys, where)
+    return data, where
+
+
+def read_rule(data: Any, where: str, domain: str = "") -> Rule:
+    """One rule."""
+    data, where = named(data, where, RULE)
     return Rule(
-        id=name,
+        id=data["id"],
         matches=_conditions(data.get("match", []), where),
         conclusions=_conclusions(data.get("conclude", {}), where),
         extracts=_extracts(data.get("extract", {}), where),
@@ -85,7 +107,7 @@ def _condition(field: Any, told: Any, where: str) -> Condition:
     ((operator, value),) = told.items()
     checked: Any = _one_of(operator, OPERATORS, f"{where}: the operator of `{field}`")
     if checked == "matches":
-        _pattern(value, where)
+        check_pattern(value, where)
     if checked == "in" and not isinstance(value, list | tuple | str):
         raise RuleError(f"{where}: `in` needs a list")
     return Condition(str(field), checked, value)
@@ -98,8 +120,8 @@ def _extracts(given: Any, where: str) -> tuple[Extract, ...]:
     for var, told in given.items():
         if not isinstance(told, Mapping):
             raise RuleError(f"{where}: extract `{var}` is a mapping with `regex` and `from`")
-        _known(told, frozenset({"regex", "from"}), f"{where}: extract `{var}`")
-        _pattern(told.get("regex"), where)
+        only_known(told, frozenset({"regex", "from"}), f"{where}: extract `{var}`")
+        check_pattern(told.get("regex"), where)
         found.append(Extract(str(var), told["regex"], str(told.get("from", "obs.stdout"))))
     return tuple(found)
 
@@ -112,7 +134,7 @@ def _conclusions(given: Any, where: str) -> tuple[Conclusion, ...]:
         what = _one_of(kind, tuple(CONCLUDED), f"{where}: what it concludes")
         if not isinstance(told, Mapping):
             raise RuleError(f"{where}: `{kind}` is a mapping")
-        _known(told, CONCLUDED[what], f"{where}: `{kind}`")
+        only_known(told, CONCLUDED[what], f"{where}: `{kind}`")
         text = told.get("text" if what == "truth" else "value")
         if not isinstance(text, str) or not text:
             raise RuleError(f"{where}: `{kind}` has no {'`text`' if what == 'truth' else '`value`'}")
@@ -123,7 +145,8 @@ def _conclusions(given: Any, where: str) -> tuple[Conclusion, ...]:
     return tuple(found)
 
 
-def _pattern(pattern: Any, where: str) -> None:
+def check_pattern(pattern: Any, where: str) -> None:
+    """Raise `RuleError` for what is no pattern."""
     if not isinstance(pattern, str) or not pattern:
         raise RuleError(f"{where}: a pattern is a text")
     try:
@@ -138,7 +161,8 @@ def _one_of(value: Any, known: tuple[str, ...], where: str) -> str:
     return str(value)
 
 
-def _known(data: Mapping[Any, Any], names: frozenset[str], where: str) -> None:
+def only_known(data: Mapping[Any, Any], names: frozenset[str], where: str) -> None:
+    """Raise `RuleError` for a key that is none."""
     for key in data:
         if key not in names:
             raise RuleError(f"{where}: `{key}` is not known{_nearest(str(key), tuple(sorted(names)))}")

@@ -7,7 +7,10 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion.guards._seen import (
+from stanchion.kernel.events import Failure, ToolResult
+from stanchion.readings.fingerprint import PAIRS, Fingerprint, alike, digest, id_digest, name_digest
+from stanchion.readings.reading import Reading
+from stanchion.readings.seen import (
     EXACT,
     ID,
     LASTS,
@@ -22,9 +25,6 @@ from stanchion.guards._seen import (
     ended,
     renewed,
 )
-from stanchion.kernel.events import Failure, ToolResult
-from stanchion.readings import Reading
-from stanchion.readings.fingerprint import PAIRS, Fingerprint, alike, digest, id_digest, name_digest
 
 ENOUGH: Final = 64
 """A result of so many characters says something; that two calls had the same shorter one says little."""
