@@ -205,7 +205,7 @@ def lines(text: str, shape: Shape[Any]) -> list[Found]:
         elif open_fields is not None and value and name not in open_fields:
             given = shape.words.get(made[-1].action, "") if name in GIVEN else name
             open_fields[given or name] = value
-    return [one for one in made if one.fields and not _is_prose(one)]
+    return [one for one in made if one.fields and not _is_unread(one)]
 
 
 def _is_tag(name: str) -> bool:
@@ -222,12 +222,12 @@ def _unquoted(text: str) -> str:
     return said
 
 
-def _is_prose(one: Found) -> bool:
-    """Whether what should be a command is a sentence."""
-    said = one.fields.get("command", "") if one.action == "PROPOSE" else ""
-    return (
-        isinstance(said, str) and (said[:1].isupper() or said.rstrip().endswith((".", "?", "!", ":"))) and " " in said
-    )
+def _is_unread(one: Found) -> bool:
+    """Whether a field is an object that could not be read, or what should be a command is a sentence."""
+    if any(str(value).startswith("{") for value in one.fields.values()):
+        return True
+    said = str(one.fields.get("command", "")) if one.action == "PROPOSE" else ""
+    return " " in said and (said[0].isupper() or said.endswith((".", "?", "!", ":")))
 
 
 def shell_words(text: str, shape: Shape[Any]) -> list[Found]:

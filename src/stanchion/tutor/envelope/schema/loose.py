@@ -173,7 +173,7 @@ class _Reader:
         if plain is not None:
             self._steps.take(1 + (plain.end() - at) // 16)
             if after.match(self._text, plain.end()):
-                return json.loads(plain.group()), plain.end()
+                return self._whole(json.loads(plain.group()), plain.end()), plain.end()
         triple = self._text[at : at + 3]
         if triple in ('"""', "'''"):
             end = self._text.find(triple, at + 3)
@@ -195,14 +195,18 @@ class _Reader:
             at += 1
             if sign in closing:
                 if after.match(self._text, at):
-                    if inner and not self._text[at:].strip(" \n,"):
-                        break  # which of its quotes ends it is told by what follows, and nothing does
-                    return _paired("".join(made)), at
+                    return self._whole(_paired("".join(made)), at, inner), at
                 inner = True
                 if _JOINED.match(self._text, at):
                     raise Unreadable("a text is put together from parts")
             made.append(sign)
         raise Cut("it ends in the middle of a text")
+
+    def _whole(self, said: str, end: int, inner: bool = False) -> str:
+        """A text. At the end of a reply nothing tells which of its quotes ends it, or that one behind a space does."""
+        if (inner or said != said.rstrip(" {[(")) and not self._text[end:].strip():
+            raise Cut("it ends in the middle of a text")
+        return said
 
     def _escaped(self, at: int) -> tuple[str, int]:
         """What a backslash says; one that says nothing stays as it is, as in `\\d`."""

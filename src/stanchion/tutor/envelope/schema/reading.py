@@ -150,11 +150,11 @@ def _unescaped(said: str) -> str:
     """A reply that is written as a text of JSON, with its quotes or without."""
     for literal in (said, f'"{said}"'):
         try:
-            inner = json.loads(literal)
+            inner = json.loads(literal, strict=False)
         except (ValueError, RecursionError):
             continue
         return inner if isinstance(inner, str) else said
-    return said.replace('\\"', '"')
+    return said
 
 
 def _one(found: list[Found], text: str, shape: Shape[Any], worded: bool) -> Reading[Any]:
