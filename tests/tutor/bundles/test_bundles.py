@@ -39,6 +39,7 @@ def test_what_the_shipped_shape_says_reaches_the_player(tmp_path: Path) -> None:
     assert bundle is not None
     assert "Reply with JSON." in bundle.prompts["system"]
     assert "Avoid: verbs of prose" in bundle.prompts["system"]
+    assert bundle.prompts["task_template"] == "TASK: {task_description}\n{context}\n{}"
     (one,) = bundle.exemplars
     assert (one.input, one.output, one.rationale) == ("sort", "sort a", "Wrong: order a no such command")
 
@@ -70,6 +71,11 @@ BAD: dict[str, tuple[Any, Reason, str]] = {
         sealed(SHIPPED, prompts={"task_template": "{context.__class__}"}),
         Reason.BAD_VALUE,
         "{context.__class__}",
+    ),
+    "a doubled place": (
+        sealed(SHIPPED, prompts={"task_template": "{{context}} {context}"}),
+        Reason.BAD_VALUE,
+        "{{context}}",
     ),
     "an open brace": (sealed(SHIPPED, prompts={"task_template": "{"}), Reason.BAD_VALUE, "write `{{`"),
     "other game": (sealed(DOCUMENTED, scope={**SCOPE, "games": ["count"]}), Reason.OUT_OF_SCOPE, "game `log-7`"),

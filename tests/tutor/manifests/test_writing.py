@@ -26,7 +26,7 @@ from stanchion.runtime.tutor.recordings import (
     read_recording,
     to_lines,
 )
-from stanchion.runtime.tutor.surroundings import files_hash, repository, tutor_hash
+from stanchion.runtime.tutor.surroundings import game_hash, repository, tutor_hash
 from stanchion.tutor.bundles.canonical import digest
 from stanchion.tutor.bundles.refusals import Reason, Refusal
 from stanchion.tutor.envelope.trace import Trace, Turn
@@ -161,20 +161,18 @@ def test_git_is_asked_and_its_absence_is_said(tmp_path: Path) -> None:
     assert repository(tmp_path / "gone").git_missing
 
 
-def test_the_hash_of_files_knows_names_and_contents(tmp_path: Path) -> None:
+def test_the_hash_of_a_game_knows_names_and_contents(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "a").write_text("a")
-    (tmp_path / "game.yaml").write_text("g")
     (tmp_path / "link").symlink_to("/etc/passwd")
-    known = files_hash(tmp_path / "game.yaml", tmp_path)
-    assert files_hash(tmp_path / "game.yaml", tmp_path) == known
+    known = game_hash(GAME, [], tmp_path)
+    assert game_hash(GAME, [], tmp_path) == known
+    assert game_hash({**GAME, "goal": "other"}, [], tmp_path) != known
     (tmp_path / "m.json").write_text("m")
-    assert files_hash(tmp_path / "game.yaml", tmp_path) != known
-    assert files_hash(tmp_path / "game.yaml", tmp_path, apart=[tmp_path / "m.json"]) == known
+    assert game_hash(GAME, [], tmp_path) != known
+    assert game_hash(GAME, [], tmp_path, apart=[tmp_path / "m.json"]) == known
     (tmp_path / "in" / "a").rename(tmp_path / "in" / "b")
-    assert files_hash(tmp_path / "game.yaml", tmp_path, apart=[tmp_path / "m.json"]) != known
-    with pytest.raises(ManifestError, match="missing"):
-        files_hash(tmp_path / "missing")
+    assert game_hash(GAME, [], tmp_path, apart=[tmp_path / "m.json"]) != known
 
 
 class Running:

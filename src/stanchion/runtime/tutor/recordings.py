@@ -26,6 +26,7 @@ class Played(msgspec.Struct, frozen=True, tag_field="type", tag="game", forbid_u
 
     law: str
     game: dict[str, Any]
+    rules: tuple[dict[str, Any], ...] = ()
     config: dict[str, Any]
     bundle: dict[str, Any] | None = None
     turns: int

@@ -6,11 +6,11 @@ import os
 import platform
 import subprocess
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import stanchion.tutor
 from stanchion.runtime.answers.repository import Git, NoAnswer
@@ -74,17 +74,14 @@ def tutor_hash() -> str:
     return _hash_of(folder, sorted(folder.rglob("*.py")))
 
 
-def files_hash(*places: str | Path, apart: Iterable[Path] = ()) -> str:
-    """The hash of what a game is played with: of its file, and of every plain file in its folder, by name and content.
+def game_hash(game: Mapping[str, Any], rules: Sequence[Any], root: str | Path, apart: Iterable[Path] = ()) -> str:
+    """The hash of what is played: the game, its rules, and every plain file in its folder, by name and content.
 
     Links are not followed, and files `apart` do not count. Raises `ManifestError` for a folder that has too much.
     """
-    left = {one.resolve() for one in apart}
-    found: dict[str, str] = {}
-    for number, place in enumerate(map(Path, places)):
-        folder, files = (place, sorted(_plain(place))) if place.is_dir() else (place.parent, [place])
-        found[str(number)] = _hash_of(folder, [one for one in files if one.resolve() not in left])
-    return digest(found)
+    left, folder = {one.resolve() for one in apart}, Path(root)
+    files = _hash_of(folder, [one for one in sorted(_plain(folder)) if one.resolve() not in left])
+    return digest({"game": game, "rules": rules, "files": files})
 
 
 def _plain(folder: Path) -> Iterator[Path]:

@@ -8,7 +8,7 @@ import msgspec
 
 from stanchion.tutor.bundles.bundle import Bundle, Exemplar, ModelParams, Scope
 from stanchion.tutor.bundles.file import BundleFile, Compared
-from stanchion.tutor.bundles.reading import exemplar_of
+from stanchion.tutor.bundles.reading import exemplar_of, plain_template
 
 GUIDED: Final = {
     "json_only": "Reply with JSON.",
@@ -23,6 +23,8 @@ def frozen(file: BundleFile) -> Bundle:
     """The bundle of a file. What the shipped shape says beside its prompts (guidance on the format, patterns to avoid)
     is added to the system prompt: the envelope has no other place for it."""
     prompts = {name: text for name, text in msgspec.structs.asdict(file.prompts).items() if text is not None}
+    if "task_template" in prompts:
+        prompts["task_template"] = plain_template(prompts["task_template"])
     told = "\n".join([*_guidance(file), *_avoided(file)])
     if told:
         prompts["system"] = f"{prompts['system'].rstrip()}\n\n{told}\n" if "system" in prompts else f"{told}\n"

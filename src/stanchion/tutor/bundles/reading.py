@@ -87,7 +87,14 @@ def _misplaced(template: str) -> str:
         if name is not None and (name not in PLACES or form or turned):
             fine = " and ".join(f"`{{{one}}}`" for one in sorted(PLACES))
             return f"`task_template` has `{{{name}}}`: {fine} are filled in, and a brace is written `{{{{`"
-    return ""
+    doubled = [f"{{{{{one}}}}}" for one in PLACES if f"{{{one}}}" in "".join(part[0] for part in parts)]
+    return f"`task_template` has `{doubled[0]}`, which would be filled in as well: leave it out" if doubled else ""
+
+
+def plain_template(template: str) -> str:
+    """A template whose doubled braces are single ones: it is filled in by replacing its places, and nothing else."""
+    parts = Formatter().parse(template)
+    return "".join(text + (f"{{{name}}}" if name is not None else "") for text, name, _, _ in parts)
 
 
 def _unsealed(data: Mapping[str, Any], file: BundleFile) -> Refusal | None:
