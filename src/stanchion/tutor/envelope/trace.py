@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
 S = TypeVar("S", bound=msgspec.Struct)
-
-_encode: Final = msgspec.json.Encoder(order="deterministic").encode
 
 
 class TraceError(ValueError):
@@ -72,7 +71,18 @@ class Trace(msgspec.Struct, frozen=True):
 
 def to_lines(entries: Iterable[msgspec.Struct]) -> str:
     """Entries, one a line; the same entries give the same bytes everywhere."""
-    return "".join(f"{_encode(one).decode()}\n" for one in entries)
+    return "".join(f"{as_line(one)}\n" for one in entries)
+
+
+def as_line(entry: msgspec.Struct) -> str:
+    """An entry in ASCII, its names in their order; half a character, which is no UTF-8, can be in it, too."""
+    return json.dumps(msgspec.to_builtins(entry), sort_keys=True, separators=(",", ":"))
+
+
+def as_plain(value: Any) -> dict[str, Any]:
+    """An object as it is when it is read again."""
+    plain: dict[str, Any] = json.loads(json.dumps(msgspec.to_builtins(value)))
+    return plain
 
 
 def from_lines(text: str, kind: type[S]) -> tuple[S, ...]:
@@ -81,8 +91,8 @@ def from_lines(text: str, kind: type[S]) -> tuple[S, ...]:
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             try:
-                found.append(msgspec.json.decode(line, type=kind))
-            except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+                found.append(msgspec.convert(json.loads(line), kind))
+            except (ValueError, RecursionError) as error:
                 raise TraceError(f"line {number}: {error}") from None
     return tuple(found)
 

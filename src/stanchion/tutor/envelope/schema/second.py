@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from stanchion.tutor.claims.claim import COUNTS, TEXTS
 from stanchion.tutor.envelope.schema.fields import COMMAND, PLACEHOLDER, bad, bare
@@ -13,14 +13,9 @@ from stanchion.tutor.moves.typed import ACTIONS, TypedMove, Unread, of_value, re
 
 CLAIM: Final = frozenset({"predicate", "subject", "value", "polarity", "scope"})
 FIELDS: Final[Mapping[str, frozenset[str]]] = {
-    "PROPOSE": frozenset({"argv", "command", "intent", "write"}),
-    "ASSERT": frozenset({"claim"}),
-    "ASK": frozenset({"text", "targets"}),
-    "CHALLENGE": frozenset({"text", "falsified_by"}),
-    "REFORMULATE": frozenset({"original", "claim"}),
-    "RESOLVE": frozenset({"question", "claim"}),
-    "RESPOND": frozenset({"message"}),
+    str(move.__struct_config__.tag): frozenset(move.__struct_fields__) for move in get_args(TypedMove)
 }
+"""The fields of each action."""
 _COUNTED: Final = frozenset(one.value for one in COUNTS)
 _VALUED: Final = frozenset(one.value for one in COUNTS | TEXTS)
 _SWITCH: Final = {"true": True, "false": False}
@@ -102,6 +97,6 @@ SECOND: Final[Shape[TypedMove]] = Shape(
     _second,
     read,
     _moves,
-    {"ASK": "text", "PROPOSE": "command", "CHALLENGE": "text", "RESPOND": "message"},
+    {"ASK": "text", "PROPOSE": "command", "RESPOND": "message"},
 )
 """The moves of the second law."""

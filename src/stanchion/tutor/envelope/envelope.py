@@ -1,0 +1,257 @@
+"""`TutorEnvelope`: plays a game with a model, through the layers that are on."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any, Final, Protocol, runtime_checkable
+
+import msgspec
+
+from stanchion.tutor.bundles.bundle import Bundle, ModelParams
+from stanchion.tutor.envelope.config import EnvelopeConfig, EnvelopeError, check_temperature
+from stanchion.tutor.envelope.laws import Law, goal_of, law_of
+from stanchion.tutor.envelope.prompts import again_of, prompt_of, reason_of
+from stanchion.tutor.envelope.repair import Candidate, Checked, Chosen, best_of, seed_of
+from stanchion.tutor.envelope.schema.reading import Reading, ReadVerdict, read_move
+from stanchion.tutor.envelope.standing import Stood, stood
+from stanchion.tutor.envelope.states import States
+from stanchion.tutor.envelope.trace import Exchange, Trace, Turn, text_hash
+from stanchion.tutor.law.v1 import TutorV1
+from stanchion.tutor.law.v2 import TutorV2
+from stanchion.tutor.moves.typed import Misread
+
+TURNS: Final = 50
+
+
+class Model(Protocol):
+    """Whatever answers a prompt."""
+
+    def __call__(self, prompt: str, temperature: float, seed: int | None, /) -> str:
+        """Its reply."""
+
+
+@runtime_checkable
+class Tunable(Protocol):
+    """A model that takes the other parameters of a bundle, too."""
+
+    def tuned(self, params: ModelParams, /) -> Model:
+        """The same model with these parameters."""
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """What the model is to be asked next, and how."""
+
+    turn: int
+    attempt: int
+    prompt: str
+    temperature: float
+    seed: int | None
+
+
+class Withheld(msgspec.Struct, frozen=True):
+    """A reply that somebody keeps from the game, and what the model is told about it."""
+
+    why: str
+
+
+class Episode(msgspec.Struct, frozen=True):
+    """A game that was played: what happened, what the model was asked and said, and how it ended."""
+
+    trace: Trace
+    exchanges: tuple[Exchange, ...]
+    won: bool
+    turns: int
+    score: int
+
+    @property
+    def calls(self) -> int:
+        """How often the model was asked."""
+        return len(self.exchanges)
+
+
+Playing = Generator[Asked, str | Withheld, Episode]
+"""An episode while it is played: it says what to ask, and is sent the reply."""
+
+
+class _Reply(msgspec.Struct, frozen=True):
+    """A reply, how it was read, and what would come of it."""
+
+    exchange: Exchange
+    reading: Reading[Any]
+    stood: Stood
+
+
+class TutorEnvelope:
+    """A referee with optional layers round it. What is legal, proven and counted is up to the referee alone.
+
+    The layers are given one by one, as `EnvelopeConfig` has them, or together as `config`. `bundle` is what layer 3
+    uses. Raises `EnvelopeError`.
+    """
+
+    def __init__(
+        self,
+        base_tutor: TutorV1 | TutorV2,
+        config: EnvelopeConfig | None = None,
+        bundle: Bundle | None = None,
+        **layers: Any,
+    ) -> None:
+        if not isinstance(base_tutor, TutorV1 | TutorV2):
+            raise EnvelopeError(f"`base_tutor` is a `{type(base_tutor).__name__}`: give a `TutorV1` or a `TutorV2`")
+        if config is not None and layers:
+            raise EnvelopeError(f"`config` is given, and `{next(iter(layers))}` beside it: write one or the other")
+        self.base_tutor = base_tutor
+        self.config = _config(layers) if config is None else config
+        self.bundle = bundle
+        self._law: Law = law_of(base_tutor)
+        self._states = States(self._law.graph, self._law.state)
+        if self.config.policy_enabled is not (bundle is not None):
+            wrong = (
+                "is `bundle`, and there is none: hand it in" if bundle is None else "is `off`, and there is a bundle"
+            )
+            raise EnvelopeError(f"`layer3_policy` {wrong}")
+        if bundle is not None:
+            check_temperature("model_params.temperature", bundle.model_params.temperature, self._deterministic)
+
+    @property
+    def _deterministic(self) -> bool:
+        return self.config.deterministic_mode
+
+    def run_episode(
+        self, model: Model, turns: int = TURNS, *, temperature: float | None = None, seed: int | None = None
+    ) -> Episode:
+        """Play until the goal is reached or the turns are over.
+
+        `temperature` is that of the first call of a turn, where no bundle says another; without it 0.0. A model that
+        is `Tunable` is given the parameters of the bundle.
+        """
+        tuned = model.tuned(self.bundle.model_params) if self.bundle and isinstance(model, Tunable) else model
+        playing = self.episode(turns, temperature=temperature, seed=seed)
+        try:
+            asked = next(playing)
+            while True:
+                asked = playing.send(tuned(asked.prompt, asked.temperature, asked.seed))
+        except StopIteration as ended:
+            episode: Episode = ended.value
+            return episode
+
+    def episode(self, turns: int = TURNS, *, temperature: float | None = None, seed: int | None = None) -> Playing:
+        """The same for a caller who asks the model: yields what to ask, and is sent each reply."""
+        heat = self._temperature(temperature)
+        if isinstance(turns, bool) or not isinstance(turns, int) or turns < 1:
+            raise EnvelopeError(f"`turns` is `{turns!r}`: write a whole number from 1 on")
+        return self._played(turns, heat, seed)
+
+    def _temperature(self, given: float | None) -> float:
+        if self.bundle is not None:
+            if given is not None:
+                raise EnvelopeError("`temperature` is given, and the bundle has one: leave it away")
+            return self.bundle.model_params.temperature
+        heat = 0.0 if given is None else given
+        check_temperature("temperature", heat, self._deterministic)
+        return heat
+
+    def _played(self, turns: int, temperature: float, seed: int | None) -> Playing:
+        entries: list[Turn] = []
+        said: list[Exchange] = []
+        won = False
+        for _ in range(turns):
+            self._law.begin()
+            prompt = prompt_of(self.bundle, goal_of(self._law), self._law.told())
+            chosen = yield from self._chosen(prompt, temperature, seed, said)
+            entries += self._committed(chosen)
+            won = self._law.won()
+            if won:
+                break
+        state = self._law.state
+        return Episode(Trace(tuple(entries)), tuple(said), won, state.turn, state.score)
+
+    def _chosen(
+        self, prompt: str, temperature: float, seed: int | None, said: list[Exchange]
+    ) -> Generator[Asked, str | Withheld, Chosen[_Reply]]:
+        """The reply that is used in a turn; where nothing is repaired it is the only one."""
+        turn = self._law.state.turn
+
+        def make(index: int, before: tuple[Candidate[_Reply], ...]) -> Generator[Asked, str | Withheld, _Reply]:
+            asked = Asked(turn, index, prompt, temperature, seed)
+            if index:
+                words = again_of(self.bundle, prompt, [one.checked.why for one in before])
+                again = seed_of(self.config.repair_seed, turn, index)
+                asked = Asked(turn, index, words, self.config.repair_temperature, again)
+            came = yield asked
+            output = None if isinstance(came, Withheld) else self._stopped(came)
+            exchange = Exchange(turn, index, asked.prompt, asked.temperature, asked.seed, output)
+            said.append(exchange)
+            reading = self._read(came.why, None) if isinstance(came, Withheld) else self._read("", output)
+            return _Reply(exchange, reading, self._stood(reading, before))
+
+        retries = self.config.repair_max_attempts if self.config.repair_enabled else 0
+        return (yield from best_of(make, self._precheck, retries))
+
+    def _stopped(self, reply: str) -> str:
+        """A reply up to where the bundle has it end."""
+        stops = () if self.bundle is None else self.bundle.model_params.stop_sequences
+        ends = [at for one in stops if one and (at := reply.find(one)) >= 0]
+        return reply[: min(ends)] if ends else reply
+
+    def _read(self, why: str, output: str | None) -> Reading[Any]:
+        if output is None:
+            return Reading(ReadVerdict.ILL_TYPED, what=Misread.EMPTY, why=why)
+        mode = self.config.layer1_schema
+        try:
+            return read_move(output, mode, self._law.shape)
+        except AttributeError:
+            # the first law's own reading breaks on an action that is no text, and so does a game without repair
+            if mode != "off" or not self.config.repair_enabled:
+                raise
+            return Reading(ReadVerdict.ILL_TYPED, what=Misread.BAD_FIELD, why="`action` has to be a text")
+
+    def _stood(self, reading: Reading[Any], before: tuple[Candidate[_Reply], ...]) -> Stood:
+        """What would come of a reply. Where nothing is repaired nobody asks, and the law is not asked either."""
+        if not self.config.repair_enabled:
+            return Stood()
+        foreseen = [self._law.foresee(move) for move in reading.moves]
+        open_before = not self._law.exact and any(one.value.stood.undecided for one in before)
+        return stood(foreseen, reading.why, open_before)
+
+    def _precheck(self, reply: _Reply, _before: tuple[Candidate[_Reply], ...]) -> Checked:
+        one = reply.stood
+        again = bool(one.names & {*self.config.repair_trigger_verdicts})
+        return Checked(one.rank, again, reason_of(one.check, one.why, one.missing))
+
+    def _committed(self, chosen: Chosen[_Reply]) -> list[Turn]:
+        """Hand the reply that was chosen to the law, and write down what came of it."""
+        exchange, reading = chosen.best.value.exchange, chosen.best.value.reading
+        off = reading.verdict is ReadVerdict.UNCHANGED
+        routing = "withheld" if exchange.output is None else self._law.routing if off else reading.verdict.value
+        output = "" if exchange.output is None else exchange.output
+        moves: tuple[Any, ...] = reading.moves if reading.moves else (None,)
+        entries = []
+        for number, move in enumerate(moves):
+            score, events = self._law.state.score, len(self._law.graph.events)
+            made = self._law.make(move) if move is not None else self._law.refuse(output) if off else None
+            kind, plain = (None, None) if move is None else self._law.plain(move)
+            checks = [one.verdict for one in self._law.graph.events[events:] if one.event_type == "check"]
+            entries.append(
+                Turn(
+                    turn=self._law.state.turn,
+                    prompt_hash=text_hash(exchange.prompt),
+                    output_hash=text_hash(output),
+                    move_type=kind,
+                    parsed_move=plain,
+                    check_verdict=checks[0] if checks else None,
+                    move_verdict=None if made is None else made.verdict.value,
+                    score_delta=self._law.state.score - score,
+                    state_hash=self._states.hash(),
+                    attempts=0 if number else chosen.attempts,
+                    routing=routing,
+                )
+            )
+        return entries
+
+
+def _config(layers: dict[str, Any]) -> EnvelopeConfig:
+    known = EnvelopeConfig.__struct_fields__
+    for name in layers:
+        if name not in known:
+            raise EnvelopeError(f"`{name}` is no setting of the envelope: write one of {', '.join(known)}")
+    return EnvelopeConfig(**layers)

@@ -1,0 +1,208 @@
+"""Both laws as the envelope needs them: what a player is told, what would come of a move, and making it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Protocol
+
+import msgspec
+
+from stanchion.tutor.envelope.context import context_of
+from stanchion.tutor.envelope.schema.first import FIRST
+from stanchion.tutor.envelope.schema.second import SECOND
+from stanchion.tutor.envelope.schema.shape import Shape
+from stanchion.tutor.envelope.trace import as_plain
+from stanchion.tutor.graph.graph import Graph
+from stanchion.tutor.graph.nodes import ClaimKind, Goal, Status, Truth
+from stanchion.tutor.law.v1 import TutorV1
+from stanchion.tutor.law.v2 import TutorV2
+from stanchion.tutor.law.verdicts import CheckResult, CheckVerdict, GameState, MoveResult, MoveVerdict
+from stanchion.tutor.moves.kinds import AnyMove, AssertMove, ProposeMove
+from stanchion.tutor.moves.typed import Assert, Propose, Reformulate, TypedMove
+
+
+class Foreseen(msgspec.Struct, frozen=True):
+    """What would come of a move, as far as that is known without making it."""
+
+    move: MoveVerdict
+    check: CheckVerdict | None = None
+    """The verdict on its claim; `None` where it claims nothing."""
+    brings: bool = False
+    """Whether it does something that can bring evidence."""
+    why: str = ""
+    missing: str = ""
+
+
+class Law(Protocol):
+    """A law, and the game that is played under it."""
+
+    routing: ClassVar[str]
+    """By what a reply is read where no layer reads it."""
+    exact: ClassVar[bool]
+    """Whether claims are compared by what they say, so that other words for one change nothing."""
+
+    @property
+    def shape(self) -> Shape[Any]:
+        """What its moves are."""
+
+    @property
+    def graph(self) -> Graph:
+        """Its graph."""
+
+    @property
+    def state(self) -> GameState:
+        """Where the game stands."""
+
+    def begin(self) -> None:
+        """Begin the next turn."""
+
+    def told(self) -> str:
+        """What a player is told."""
+
+    def foresee(self, move: Any) -> Foreseen:
+        """What would come of a move; nothing is changed."""
+
+    def make(self, move: Any) -> MoveResult:
+        """Make a move."""
+
+    def refuse(self, reply: str) -> MoveResult:
+        """Have the law itself answer a reply that is no move."""
+
+    def plain(self, move: Any) -> tuple[str, Mapping[str, Any]]:
+        """The action of a move, and the move as plain data."""
+
+    def won(self) -> bool:
+        """Whether the goal is reached."""
+
+
+def law_of(tutor: TutorV1 | TutorV2) -> Law:
+    """The law of a referee."""
+    return FirstLaw(tutor) if isinstance(tutor, TutorV1) else SecondLaw(tutor)
+
+
+def goal_of(law: Law) -> str:
+    """The goal in words."""
+    return "\n".join(one.text for one in law.graph.of(Goal, Status.ACTIVE))
+
+
+class FirstLaw:
+    """The first law, with whatever it is not able to take kept from it."""
+
+    routing: ClassVar[str] = "parse_move"
+    exact: ClassVar[bool] = False
+
+    def __init__(self, tutor: TutorV1) -> None:
+        self._tutor = tutor
+        self.shape: Shape[Any] = FIRST
+
+    @property
+    def graph(self) -> Graph:
+        """Its graph."""
+        return self._tutor.pcg
+
+    @property
+    def state(self) -> GameState:
+        """Where the game stands."""
+        return self._tutor.state
+
+    def begin(self) -> None:
+        """Begin the next turn."""
+        self._tutor.next_turn()
+
+    def told(self) -> str:
+        """What a player is told."""
+        return self._tutor.get_context_for_llm()
+
+    def foresee(self, move: AnyMove) -> Foreseen:
+        """What would come of a move. One whose fields have types on which the law breaks is ill-typed."""
+        if isinstance(move, ProposeMove):
+            if not isinstance(move.command, str):
+                return Foreseen(MoveVerdict.ILLEGAL, CheckVerdict.ILL_TYPED, why="`command` has to be a text")
+            found = self._tutor.validate_move(move)
+            return Foreseen(found.verdict, brings=bool(move.command.strip()), why=found.reason)
+        if not isinstance(move, AssertMove):
+            found = self._tutor.validate_move(move)
+            return Foreseen(found.verdict, why=found.reason)
+        kinds = {one.value for one in ClaimKind}
+        if not isinstance(move.text, str) or (move.kind and move.kind not in kinds):
+            return Foreseen(MoveVerdict.ILLEGAL, CheckVerdict.ILL_TYPED, why="a claim has a text and a known kind")
+        kind = ClaimKind(move.kind) if move.kind else ClaimKind.PROPERTY
+        claim = Truth(id="", turn=0, created_at="", text=move.text, kind=kind, domain=move.domain, scope=move.scope)
+        return _claimed(self._tutor.validate_move(move), self._tutor.check(claim))
+
+    def make(self, move: AnyMove) -> MoveResult:
+        """Make a move."""
+        return self._tutor.execute_move(move)
+
+    def refuse(self, reply: str) -> MoveResult:
+        """The first law reads every reply as something."""
+        raise AssertionError(f"the first law has no move for {len(reply)} characters")
+
+    def plain(self, move: AnyMove) -> tuple[str, Mapping[str, Any]]:
+        """The action of a move, and the move as plain data."""
+        fields = {name: value for name, value in msgspec.structs.asdict(move).items() if name != "raw_text"}
+        return move.move_type.value, as_plain({"action": move.move_type.value, **fields})
+
+    def won(self) -> bool:
+        """Whether the goal is reached."""
+        return self._tutor.check_goal_satisfaction()
+
+
+class SecondLaw:
+    """The second law."""
+
+    routing: ClassVar[str] = "read"
+    exact: ClassVar[bool] = True
+
+    def __init__(self, tutor: TutorV2) -> None:
+        self._tutor = tutor
+        self.shape: Shape[Any] = SECOND
+
+    @property
+    def graph(self) -> Graph:
+        """Its graph."""
+        return self._tutor.pcg
+
+    @property
+    def state(self) -> GameState:
+        """Where the game stands."""
+        return self._tutor.state
+
+    def begin(self) -> None:
+        """Begin the next turn."""
+        self._tutor.next_turn()
+
+    def told(self) -> str:
+        """What a player is told."""
+        return context_of(self._tutor)
+
+    def foresee(self, move: TypedMove) -> Foreseen:
+        """What would come of a move."""
+        found = self._tutor.validate_move(move)
+        if isinstance(move, Propose):
+            return Foreseen(found.verdict, brings=True, why=found.reason)
+        if isinstance(move, Assert | Reformulate):
+            return _claimed(found, self._tutor.check(move.claim))
+        return Foreseen(found.verdict, why=found.reason)
+
+    def make(self, move: TypedMove) -> MoveResult:
+        """Make a move."""
+        return self._tutor.execute_move(move)
+
+    def refuse(self, reply: str) -> MoveResult:
+        """Have the law itself answer a reply that is no move."""
+        return self._tutor.play(reply)
+
+    def plain(self, move: TypedMove) -> tuple[str, Mapping[str, Any]]:
+        """The action of a move, and the move as plain data."""
+        data = as_plain(move)
+        return data["action"], data
+
+    def won(self) -> bool:
+        """Whether the goal is reached."""
+        return self._tutor.check_goal_satisfaction()
+
+
+def _claimed(move: MoveResult, check: CheckResult) -> Foreseen:
+    why = move.reason if move.reason else check.reason
+    return Foreseen(move.verdict, check.verdict, False, why, ", ".join(check.missing))
