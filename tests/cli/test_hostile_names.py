@@ -91,7 +91,10 @@ CASES: dict[str, tuple[str, ...]] = {
     "broker": ("--socket ODD --policy ODD.yaml --allow-user ODD", "ODD"),
     "notify": ("test", "test --json", "waiting", "waiting --json", "send", "ODD"),
     "policy": ("show policy.yaml", "show policy.yaml --json", "diff policy.yaml default"),
-    "tutor": ("play ODD", "play ODD --root EVIL", "ODD"),
+    "tutor": (
+        "play ODD", "play ODD --root EVIL", "record ODD --moves policy.yaml --out ODD --model EVIL", "replay ODD",
+        "replay policy.yaml", "bundle ODD", "bundle bad.yaml", "bundle policy.yaml --seal ODD.json", "ODD",
+    ),
     "schema": ("", "--json"),
     "lab": ("measure ODD", "measure shell --corpora ODD"),
 }  # fmt: skip

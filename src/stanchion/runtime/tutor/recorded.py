@@ -60,7 +60,9 @@ def play_recorded(
     game = load_game(file)
     folder = Path(file).parent if root is None else Path(root)
     chosen = _chosen(config, Use(game=game.name, model=asked.model_id or "", law=law), refused)
-    played = _played(game, rules_of(game, file), law, config, chosen, game.turns if turns is None else turns)
+    played = _played(
+        game, rules_of(game, file), law, config, chosen, game.turns if turns is None else min(turns, game.turns)
+    )
     asked = _tuned(asked, chosen)
     files = Benchmark(benchmark_files_hash=game_hash(played.game, played.rules, folder), benchmark_ids=(game.name,))
     tape = Recorder()
