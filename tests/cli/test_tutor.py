@@ -67,7 +67,7 @@ def test_a_game_is_lost_where_the_moves_end(place: Path, capsys: pytest.CaptureF
     out = capsys.readouterr().out
     assert status == 3
     assert "2. illegal: no object" in out
-    assert "not proven after turn 2" in out
+    assert "not proven after turn 2, with -3 points; course: converging" in out
     assert (place / "e.svg").read_text("utf-8").startswith("<svg")
 
 
@@ -96,6 +96,13 @@ def test_an_unknown_picture_is_refused_before_anything_runs(place: Path, capsys:
 def claims(predicate: str, subject: str, value: object = None) -> dict[str, object]:
     """The move that claims something."""
     return {"action": "ASSERT", "claim": {"predicate": predicate, "subject": subject, "value": value}}
+
+
+def test_whoever_repeats_a_command_is_given_advice(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert played(place, *[{"action": "PROPOSE", "command": "ls"}] * 3) == 3
+    out = capsys.readouterr().out
+    assert out.count("advice: ") == 1
+    assert "   advice: Leave the loop. You have made the same move several times." in out
 
 
 def test_every_verdict_can_be_reached_by_playing(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -193,3 +200,28 @@ def test_a_kernel_without_namespaces_is_one_clear_line_and_nothing_ran(place: Pa
     assert done.returncode == 2
     assert (done.stderr.count("\n"), done.stderr.rstrip().endswith("nothing ran")) == (1, True)
     assert not (place / "x").exists()
+
+
+PAGES = Path(__file__).resolve().parents[2] / "docs/how-to"
+
+
+def shown(page: str) -> tuple[list[str], list[str]]:
+    """The moves that a page shows in a game, and what is printed for them."""
+    text = (PAGES / page).read_text("utf-8")
+    block = next(one for one in text.split("```console\n")[1:] if "\n> {" in f"\n{one}").split("\n```")[0]
+    lines = [line for line in block.splitlines() if not line.startswith("$ ")]
+    return [line[2:] for line in lines if line.startswith("> ")], [line for line in lines if not line.startswith("> ")]
+
+
+@pytest.mark.parametrize("page", ["tutor.md", "tutor-rules.md"])
+def test_the_game_of_a_page_is_played_as_it_is_shown(
+    place: Path, page: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (place / "notes.txt").write_text("buy milk\ncall Ada\n")
+    rules = (PAGES / "tutor-rules.md").read_text("utf-8").split("```yaml\n")[1].split("```")[0]
+    (place / "own.rules.yaml").write_text(rules)
+    (place / "game.yaml").write_text(json.dumps({**GAME, "rules": "own.rules.yaml"}))
+    moves, printed = shown(page)
+    assert moves
+    played(place, *[json.loads(move) for move in moves])
+    assert "\n".join(printed) in capsys.readouterr().out

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from itertools import product
 
 import pytest
 
@@ -45,6 +46,37 @@ def steps(*actions: str, error: bool = False, output: str = "") -> tuple[Step, .
 def test_failures(trace: Trace, kind: FailureType | None) -> None:
     found = failure(trace)
     assert (None if found is None else found.failure_type) == kind
+
+
+def defined(actions: tuple[str, ...]) -> FailureType | None:
+    """What the published detector calls it, by its definition."""
+    if len(actions) >= 3 and len(set(actions[-3:])) == 1:
+        return FailureType.REPETITION
+    for length in (2, 3):
+        last = actions[-2 * length :]
+        if len(last) == 2 * length and last[:length] == last[length:] and len(set(last)) > 1:
+            return FailureType.CIRCULAR
+    return None
+
+
+def test_the_history_of_loops_finds_what_the_published_detector_does() -> None:
+    for size in range(9):
+        for actions in product("abc", repeat=size):
+            found = failure(Trace(steps(*actions)))
+            assert (None if found is None else found.failure_type) == defined(actions), actions
+            if found is not None and found.failure_type is FailureType.CIRCULAR:
+                assert found.pattern_sequence in {actions[-2:], actions[-3:]}
+
+
+def test_weak_point_10_what_is_written_otherwise_and_brings_the_same_is_a_repetition() -> None:
+    varied = ("cat a.txt", "cat ./a.txt", "cat  'a.txt'")
+    assert failure(Trace(steps(*varied))) is None
+    found = failure(Trace(steps(*varied), proven=True))
+    assert found is not None
+    assert (found.failure_type, found.repeated_action) == (FailureType.REPETITION, "cat a.txt")
+    news = tuple(Step("tail log", output) for output in "abc")
+    assert failure(Trace(news, proven=True)) is None
+    assert failure(Trace(news)) is not None
 
 
 def test_every_failure_has_a_card_and_a_game_has_few() -> None:

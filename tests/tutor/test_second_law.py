@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from stanchion.tutor.advice.failures import FailureType, failure
+from stanchion.tutor.advice.intent import Intent
 from stanchion.tutor.claims import judging
 from stanchion.tutor.claims.claim import Claim, Predicate
 from stanchion.tutor.graph.graph import Graph
@@ -17,7 +19,7 @@ from stanchion.tutor.law import ledger
 from stanchion.tutor.law.v2 import Outcome, TutorV2
 from stanchion.tutor.law.verdicts import CheckVerdict, MoveVerdict
 from stanchion.tutor.moves.typed import Misread, Unread, read
-from tests.tutor.second import assert_, begun, propose, says
+from tests.tutor.second import World, assert_, begun, propose, says
 
 GONE = Outcome(True, 1)
 
@@ -160,6 +162,31 @@ def test_weak_point_9_the_same_play_gives_the_same_state() -> None:
     assert played("now") == played("then")
 
 
+def test_weak_point_10_whoever_proves_nothing_new_stalls_however_much_is_run() -> None:
+    tutor = begun({f"ls {number}": Outcome(True, 0, f"{number}\n") for number in range(8)})
+    kinds = []
+    for number in range(8):
+        propose(tutor, f"ls {number}")
+        if number == 4:
+            propose(tutor, "test -f a")
+        found = failure(tutor.trace())
+        kinds.append(None if found is None else found.failure_type)
+        tutor.next_turn()
+    assert kinds == [None, None, None, FailureType.STALL, None, None, None, FailureType.STALL]
+
+
+def test_advice_is_written_down_and_a_game_has_few() -> None:
+    tutor = begun()
+    cards = []
+    for _ in range(20):
+        tutor.next_turn()
+        propose(tutor, "ls")
+        given = tutor.advise()
+        cards += [] if given is None else [given.card.card_id]
+    assert cards == [f"escape_loop_{number}" for number in range(1, 6)]
+    assert [one.data["card"] for one in tutor.pcg.events if one.event_type == "advice"] == cards
+
+
 def test_weak_point_12_a_score_is_not_a_win() -> None:
     tutor = begun({"test -f a": Outcome(True, 0)}, Claim(Predicate.FILE, "b"))
     propose(tutor, "test -f a")
@@ -254,6 +281,19 @@ def test_weak_point_3_the_same_answer_scores_once_however_it_is_spelled() -> Non
     assert tutor.state.score == 5
 
 
+def test_weak_point_3_what_was_seen_once_cannot_be_denied_for_ever_for_points() -> None:
+    tutor = begun({"cat f": Outcome(True, 0, "a\n"), "grep -F z f": GONE})
+    propose(tutor, "cat f")
+    assert assert_(tutor, "lines", "f", 1) == "validated"
+    assert tutor.state.score == 3
+    for value in range(2, 9):
+        assert assert_(tutor, "lines", "f", value, polarity=False) == "validated"
+        assert assert_(tutor, "contains", "f", str(value), polarity=False) == "validated"
+    assert (tutor.state.score, tutor.trace().known[-1]) == (3, 1)
+    propose(tutor, "grep -F z f")
+    assert tutor.state.score == 6
+
+
 def test_a_check_is_written_down_where_it_is_committed() -> None:
     tutor = begun()
     propose(tutor, "test -f a")
@@ -289,5 +329,25 @@ def test_a_turn_costs_the_same_however_long_the_game_is(writes: bool, monkeypatc
         propose(tutor, f"test -f f{number}", write=writes)
         tutor.play(json.dumps({"action": "ASK", "text": "more?"}))
         tutor.check_goal_satisfaction()
+        tutor.advise()
         costs.append((asked["follows"], asked["promote"]))
     assert len(set(costs[2:])) == 1
+
+
+def test_whoever_goes_round_in_a_circle_opens_one_thing_at_a_time() -> None:
+    tutor = begun({"test -f a": Outcome(True, 0), "test -f b": GONE}, wip=3)
+    ask = json.dumps({"action": "ASK", "text": "what now?"})
+    for command in ("ls a", "ls b", "ls a", "ls b"):
+        propose(tutor, command)
+    first, second = tutor.play(ask), tutor.play(ask)
+    assert (first.verdict, second.verdict) == (MoveVerdict.LEGAL, MoveVerdict.BLOCKED)
+    assert second.reason.startswith("the last commands go round in a circle")
+    propose(tutor, "ls c")
+    assert tutor.play(ask).verdict is MoveVerdict.LEGAL
+
+
+def test_the_course_of_a_game_is_told_by_its_commands() -> None:
+    tutor = TutorV2("second", World(), "count the lines of a file")
+    for command in ("ls", "count the", "count the lines of a file"):
+        propose(tutor, command)
+    assert tutor.course().intent is Intent.CONVERGING

@@ -130,7 +130,11 @@ def _played(tutor: TutorV2, game: Game, moves: str | None) -> bool:
         if tutor.check_goal_satisfaction():
             say(sys.stdout, f"proven in turn {tutor.state.turn}, with {tutor.state.score} points")
             return True
-    say(sys.stdout, f"not proven after turn {tutor.state.turn}, with {tutor.state.score} points")
+        advice = tutor.advise()
+        if advice is not None:
+            say(sys.stdout, f"   advice: {advice.card.title}. {advice.card.instruction}")
+    going = tutor.course().intent.value
+    say(sys.stdout, f"not proven after turn {tutor.state.turn}, with {tutor.state.score} points; course: {going}")
     return False
 
 

@@ -142,12 +142,16 @@ class History(msgspec.Struct):
 
     def proposed(self, exact: str, window: int) -> list[int]:
         """What `runs` become with such a call; what came of the last call is known by now, if ever."""
-        self._cut(len(self.texts) - 1)
+        self.settle()
         runs = [0] * window
         for at, text in enumerate(self.texts[: -window - 1 : -1]):
             if text[EXACT] == exact:
                 runs[at] = 1 + (self.runs[at] if at < len(self.runs) else 0)
         return runs
+
+    def settle(self) -> None:
+        """End the repetitions that the last call does not go on with, by what came of it."""
+        self._cut(len(self.texts) - 1)
 
     def push(self, call: str, tool: str, print_: Fingerprint, marks: int, runs: list[int], window: int) -> None:
         """Add a call of which nothing came yet; the tool is a digest. One more than the window is kept, so that a
@@ -186,6 +190,11 @@ class History(msgspec.Struct):
             at = self._open(reading)
         if at is None:
             return False
+        self.end(at, outcome, marks, more)
+        return True
+
+    def end(self, at: int, outcome: str, marks: int, more: bool = False) -> None:
+        """Enter what came of the call at a place."""
         text = self.texts[at]
         was = text[OUTCOME]
         if more and was != UNKNOWN:
@@ -199,7 +208,6 @@ class History(msgspec.Struct):
         self._replace(at, ended(text, outcome, marks | NUMBERS[text[MARKS]] & LASTS))
         if self.runs and at < len(self.texts) - 1:
             self._cut(at)
-        return True
 
     def cleared(self) -> None:
         """Forget the calls and what was refused, not what was counted of loops."""

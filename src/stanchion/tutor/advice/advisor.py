@@ -17,6 +17,7 @@ PATIENT: Final = "deepseek"
 PATIENT_TURNS: Final = 15
 """Models of this name are left alone for so many turns, before their way of playing is spoken of."""
 SHOWN: Final = 3
+UNDER_WAY: Final = (Status.PROPOSED, Status.STARTED)
 
 
 class Board(msgspec.Struct, frozen=True):
@@ -43,7 +44,7 @@ class Advice(msgspec.Struct, frozen=True):
 
 def board(graph: Graph) -> Board:
     """Where everything in a graph stands."""
-    actions = [one.id for one in graph.of(Action) if graph.status(one.id) in (Status.PROPOSED, Status.STARTED)]
+    actions = [one.id for one in graph.of(Action) if graph.status(one.id) in UNDER_WAY]
     goals = [one.id for one in graph.of(Goal, Status.ACTIVE)]
     return Board(
         backlog=(*goals, *(one.id for one in graph.of(Question, Status.OPEN))),
@@ -66,10 +67,10 @@ def advise(
 
 
 def _reason(graph: Graph, trace: Trace, model: str) -> str:
-    if len(board(graph).doing) >= limit_of(model):
+    if graph.count(Action, *UNDER_WAY) >= limit_of(model):
         return "wip_overflow"
     if PATIENT not in model or trace.turn > PATIENT_TURNS:
-        odd = contradiction(trace.steps, len(graph.of(Truth, Status.VALIDATED)))
+        odd = contradiction(trace.steps, graph.count(Truth, Status.VALIDATED))
         if odd:
             return odd
     wrong = failure(trace)

@@ -8,6 +8,9 @@ from typing import Final
 
 import msgspec
 
+from stanchion.readings.fingerprint import Fingerprint, digest, fingerprint, name_digest
+from stanchion.readings.history import History
+
 ERRORS: Final = 3
 """How many errors in a row are a failure."""
 REPEATS: Final = 3
@@ -16,6 +19,9 @@ STALLED: Final = 4
 """Over how many turns nothing has to be new."""
 CYCLES: Final = (2, 3)
 """How many actions a circle has that is looked for; it has to be gone round twice."""
+WINDOW: Final = 2 * max(CYCLES)
+"""How many of the last actions are looked at."""
+TOOL: Final = name_digest("command")
 
 
 class FailureType(Enum):
@@ -44,8 +50,9 @@ class Step(msgspec.Struct, frozen=True):
 class Trace(msgspec.Struct, frozen=True):
     """What happened in a game: the steps, how much was known after each turn, and which cards there were.
 
-    The first law counts all nodes as what is known, so that whoever runs commands never stalls; the second counts facts
-    that are proven, each once.
+    The first law counts all nodes as what is known, so that whoever runs commands never stalls. The second counts facts
+    that are proven, each once (`proven`). To it, an action is the same again if it brings the same, however it is
+    written: in other case, with other signs or other spaces.
     """
 
     steps: tuple[Step, ...] = ()
@@ -53,6 +60,7 @@ class Trace(msgspec.Struct, frozen=True):
     cards: frozenset[str] = frozenset()
     used: frozenset[str] = frozenset()
     turn: int = 0
+    proven: bool = False
 
 
 class Failure(msgspec.Struct, frozen=True):
@@ -72,6 +80,11 @@ def failure(trace: Trace) -> Failure | None:
     return _errors(trace) or _repeats(trace) or _circles(trace) or _stalls(trace) or _exhausts(trace)
 
 
+def goes_in_a_circle(trace: Trace) -> bool:
+    """Whether the last actions go round in a circle, whatever else they do."""
+    return _circles(trace) is not None
+
+
 def _errors(trace: Trace) -> Failure | None:
     last = trace.steps[-ERRORS:]
     if len(last) < ERRORS or not all(step.is_error for step in last):
@@ -80,19 +93,40 @@ def _errors(trace: Trace) -> Failure | None:
 
 
 def _repeats(trace: Trace) -> Failure | None:
-    last = [step.same for step in trace.steps[-REPEATS:]]
-    if len(last) < REPEATS or len(set(last)) > 1:
+    if len(trace.steps) < REPEATS or history(trace).runs[0] < REPEATS - 1:
         return None
-    return Failure(FailureType.REPETITION, trace.turn, f"the same action {REPEATS} times in a row", last[0])
+    details = f"the same action {REPEATS} times in a row"
+    return Failure(FailureType.REPETITION, trace.turn, details, trace.steps[-REPEATS].same)
 
 
 def _circles(trace: Trace) -> Failure | None:
+    seen = history(trace)
     for length in CYCLES:
-        last = [step.same for step in trace.steps[-2 * length :]]
-        if len(last) == 2 * length and last[:length] == last[length:] and len(set(last)) > 1:
-            sequence = tuple(last[:length])
+        several = len({one.exact for one in seen.calls[-length:]}) > 1
+        if several and seen.runs[length - 1] >= length:
+            sequence = tuple(step.same for step in trace.steps[-2 * length : -length])
             return Failure(FailureType.CIRCULAR, trace.turn, f"{length} actions in a circle", pattern_sequence=sequence)
     return None
+
+
+def history(trace: Trace) -> History:
+    """The last steps of a trace as the history in which the guard `loops` looks for repetitions."""
+    made = History()
+    for number, step in enumerate(trace.steps[-WINDOW:]):
+        print_ = _print(step, trace.proven)
+        made.push(str(number), TOOL, print_, 0, made.proposed(print_.exact, WINDOW), WINDOW)
+        if trace.proven:
+            made.end(len(made.texts) - 1, digest(step.output, str(step.is_error)), 0)
+    made.settle()
+    return made
+
+
+def _print(step: Step, proven: bool) -> Fingerprint:
+    if not proven:
+        exact = digest(step.same)
+        return Fingerprint(exact, exact[:4], "")
+    found = fingerprint("command", {"command": step.action})
+    return Fingerprint(digest(found.loose), found.loose, "")
 
 
 def _stalls(trace: Trace) -> Failure | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar, cast
 
@@ -49,6 +50,7 @@ class Graph:
         self._edges: list[Edge] = []
         self._events: list[Event] = []
         self._status: dict[str, Status] = {}
+        self._counts: Counter[tuple[NodeType, Status]] = Counter()
         self._into: dict[tuple[EdgeType, str], list[Edge]] = {}
 
     @property
@@ -88,7 +90,7 @@ class Graph:
         self._nodes[node.id] = cast("AnyNode", node)
         status = getattr(node, "status", None)
         if status is not None:
-            self._status[node.id] = status
+            self._stand(node.id, status)
 
     def _made(self, kind: type[N], /, **fields: Any) -> N:
         made = kind(id=self.next_id(kind.node_type), turn=self.turn, created_at=self._clock(), **fields)
@@ -189,7 +191,7 @@ class Graph:
     def tell(self, event: Event) -> Event:
         """Add an event as it is. One that promotes a node changes where that node stands."""
         if event.event_type == "promote" and event.target is not None:
-            self._status[event.target] = Status(event.data["to_status"])
+            self._stand(event.target, Status(event.data["to_status"]))
         self._events.append(event)
         return event
 
@@ -198,6 +200,17 @@ class Graph:
         if target not in self._status:
             raise GraphError(f"`{target}` has no status that could change")
         return self.log("promote", target, data={"to_status": to.value})
+
+    def _stand(self, node: str, status: Status) -> None:
+        kind, before = self._nodes[node].node_type, self._status.get(node)
+        if before is not None:
+            self._counts[kind, before] -= 1
+        self._counts[kind, status] += 1
+        self._status[node] = status
+
+    def count(self, kind: type[Node], *status: Status) -> int:
+        """How many nodes of a kind stand in one of some places; no node is looked at for it."""
+        return sum(self._counts[kind.node_type, one] for one in status)
 
     def status(self, node: str) -> Status | None:
         """Where a node stands now; `None` where it has no status."""

@@ -13,10 +13,14 @@ from typing import Final, Protocol
 import msgspec
 
 from stanchion.readings.shell.single import single
+from stanchion.tutor.advice.advisor import Advice
+from stanchion.tutor.advice.failures import Trace, goes_in_a_circle
+from stanchion.tutor.advice.intent import Course
+from stanchion.tutor.advice.played import Played
 from stanchion.tutor.advice.wip import WIP
 from stanchion.tutor.claims.claim import Claim, fault, normal
 from stanchion.tutor.claims.evidence import Evidence
-from stanchion.tutor.claims.facts import Ran
+from stanchion.tutor.claims.facts import Ran, facts
 from stanchion.tutor.claims.judging import Standing
 from stanchion.tutor.graph.graph import Graph
 from stanchion.tutor.graph.nodes import EdgeType, Observation, Status, Truth
@@ -103,10 +107,13 @@ class TutorV2:
         self._counted: set[Claim] = set()
         self._answers: set[Claim] = set()
         self._assumed: dict[str, Claim] = {}
-        self._goal = self.pcg.add_goal(goal).id
+        self._played, self._facts = Played(), 0
+        self._goal = self.pcg.add_goal(goal)
 
     def next_turn(self) -> None:
         """Begin the next turn."""
+        if self.state.turn:
+            self._played.turned(self._facts)
         self.state.turn += 1
         self.pcg.turn = self.state.turn
 
@@ -116,6 +123,21 @@ class TutorV2:
         if isinstance(move, Unread):
             return self._rejected(MoveVerdict.ILLEGAL, f"{move.what.value}: {move.why}", SCORE_ILLEGAL_MOVE)
         return self.execute_move(move)
+
+    def advise(self, model: str = "") -> Advice | None:
+        """What the player is told now, where anything is to be said. It is written down, and a game has few."""
+        found = self._played.advise(self.pcg, self.trace(), model)
+        if found is not None:
+            self.pcg.log("advice", reason=found.why, data={"card": found.card.card_id})
+        return found
+
+    def trace(self) -> Trace:
+        """The last commands and turns; what is known is what was proven of the world, each fact once."""
+        return self._played.trace(self.state.turn, self._facts)
+
+    def course(self) -> Course:
+        """Whether the last commands come closer to what the goal says."""
+        return self._played.course(self._goal.text)
 
     def check(self, claim: Claim, commit: bool = False) -> CheckResult:
         """What is known of a claim. Nothing is changed by asking unless it is committed: then the claim is written down
@@ -151,6 +173,8 @@ class TutorV2:
         count = self.state.open_questions + len(self._assumed)
         if count >= self._wip:
             return MoveResult(MoveVerdict.BLOCKED, f"{count} things are open: settle one first")
+        if count and goes_in_a_circle(self.trace()):
+            return MoveResult(MoveVerdict.BLOCKED, "the last commands go round in a circle: settle what is open first")
         return MoveResult(MoveVerdict.LEGAL)
 
     def _may_write(self, rule: TypedRule) -> MoveResult:
@@ -240,9 +264,11 @@ class TutorV2:
         self.pcg.promote(act.id, Status.FINISHED)
         if came.changes:
             self._ledger.forget()
+        ran = Ran(argv, came.rc, came.stdout, came.stderr, came.whole)
+        fails = not came.ended or (came.rc != 0 and len(facts(ran)) == 1)  # that it failed is all that it tells
+        self._played.stepped(line, came.stdout or came.stderr, fails)
         if not came.ended:
             return MoveResult(MoveVerdict.LEGAL, f"no evidence: {came.why}", observation=seen)
-        ran = Ran(argv, came.rc, came.stdout, came.stderr, came.whole)
         new = self.evidence.take(seen.id, ran, came.changes)
         for one in new:
             self._ledger.refuted_by(seen.id, one.fact)
@@ -284,16 +310,20 @@ class TutorV2:
             self.pcg.log("check", truth.id, found.verdict.value, found.reason, data)
         if judged.verdict is CheckVerdict.PROVABLE:
             self._ledger.prove(truth, claim, judged.proof)
-            self._count(normal(claim))
+            self._count(normal(claim), found is None or claim.polarity or claim.value is None)
         elif judged.verdict is CheckVerdict.REFUTABLE:
             self._ledger.refute(truth.id, judged.proof)
         return truth
 
-    def _count(self, claim: Claim) -> None:
+    def _count(self, claim: Claim, tells: bool) -> None:
+        """Count a claim once. One tells little, and scores nothing, if it denies a value that no command was about:
+        whoever has seen that a file has two lines could deny all other numbers."""
         if claim not in self._counted:
             self._counted.add(claim)
             self.state.validated_truths += 1
-            self.state.score += 0 if claim.predicate in TRIVIAL else SCORE_TRUTH_DIRECT
+            if tells and claim.predicate not in TRIVIAL:
+                self._facts += 1
+                self.state.score += SCORE_TRUTH_DIRECT
 
     def _assert(self, claim: Claim) -> MoveResult:
         found = self.evidence.judge(claim)
@@ -341,7 +371,7 @@ class TutorV2:
         if not self.state.goal_satisfied:
             self.state.goal_satisfied = True
             by = sorted({one for found in judged for one in found.proof})
-            self.pcg.log("goal_check", verdict="satisfied", data={"goal": self._goal, "by": by})
+            self.pcg.log("goal_check", verdict="satisfied", data={"goal": self._goal.id, "by": by})
         return True
 
 
