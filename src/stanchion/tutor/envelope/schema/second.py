@@ -9,7 +9,7 @@ from stanchion.tutor.claims.claim import COUNTS, TEXTS
 from stanchion.tutor.envelope.schema.fields import COMMAND, PLACEHOLDER, bad, bare
 from stanchion.tutor.envelope.schema.first import RUNS
 from stanchion.tutor.envelope.schema.shape import Shape, is_remark
-from stanchion.tutor.moves.typed import ACTIONS, TypedMove, Unread, of_value, read
+from stanchion.tutor.moves.typed import ACTIONS, Propose, TypedMove, Unread, of_value, read
 
 CLAIM: Final = frozenset({"predicate", "subject", "value", "polarity", "scope"})
 FIELDS: Final[Mapping[str, frozenset[str]]] = {
@@ -87,6 +87,13 @@ def _claim(value: dict[str, Any]) -> Any:
     return made
 
 
+def _exactly(text: str) -> TypedMove | Unread:
+    move = read(text)
+    if isinstance(move, Propose) and not move.argv and not move.command.strip():
+        return bad("a command is missing")
+    return move
+
+
 def _moves(text: str) -> tuple[TypedMove, ...] | Unread:
     move = read(text)
     return move if isinstance(move, Unread) else (move,)
@@ -95,7 +102,7 @@ def _moves(text: str) -> tuple[TypedMove, ...] | Unread:
 SECOND: Final[Shape[TypedMove]] = Shape(
     {**{one: one for one in ACTIONS}, **RUNS},
     _second,
-    read,
+    _exactly,
     _moves,
     {"ASK": "text", "PROPOSE": "command", "RESPOND": "message"},
 )
