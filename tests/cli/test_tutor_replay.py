@@ -25,7 +25,7 @@ from stanchion.tutor.envelope.trace import Trace
 from stanchion.tutor.law.v2 import TutorV2
 from stanchion.tutor.manifests.manifest import Model
 from stanchion.tutor.manifests.sealing import field_hashes
-from stanchion.views.manifests import held
+from stanchion.views.manifests import checked
 from tests.tutor.bundles.made import DOCUMENTED, sealed
 
 UID = 65534 if os.getuid() == 0 else None
@@ -194,12 +194,12 @@ def test_the_trail_of_a_shield_knows_the_manifest_and_judges_the_commands(place:
         play_recorded("game.yaml", lambda *_: next(said), config, Model(temperature=0.0), turns=4, run=run, user=UID)
     reader = Reader(place / "out" / "trail")
     data = read("out/m.json")
-    assert held(data, reader).wrong == ()
+    assert checked(data, reader, Path("out")).wrong == ()
     assert "shell" in [one.stub.tool for one in reader.backwards()]
     data["result"]["score"] = 1_000
     data["field_hashes"] = field_hashes({k: v for k, v in data.items() if k not in ("field_hashes", "manifest_hash")})
     data["manifest_hash"] = digest(data["field_hashes"])
-    assert [one.field for one in held(data, reader).wrong] == ["result.score", "manifest_hash"]
+    assert [one.field for one in checked(data, reader, Path("out")).wrong] == ["result.score", "manifest_hash"]
 
 
 def test_no_manifest_is_written_where_none_is_wanted(place: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion.audit.manifest_check import NoManifest, Wrong, file_faults, read
+from stanchion.audit.manifest_check import NoManifest, read
 from stanchion.audit.reader import Reader
 from stanchion.cli.progress import progress
 from stanchion.cli.terminal import put, say
@@ -18,7 +18,7 @@ from stanchion.cli.trouble import BadInput
 from stanchion.cli.whose import whose
 from stanchion.kernel.shown import json_safe
 from stanchion.views.encode import json_line
-from stanchion.views.manifests import held, run_manifest
+from stanchion.views.manifests import ManifestView, checked, run_manifest
 
 CHANGED: Final = 1
 
@@ -60,13 +60,12 @@ def verify(args: argparse.Namespace) -> int:
         raise BadInput(f"`{args.id}`: {error}") from None
     reader = _reader(args)
     with progress("looking") as done:
-        found = held(data, reader, done)
-    wrong = [*found.wrong, *file_faults(data, Path(args.id).parent)]
+        found = checked(data, reader, Path(args.id).parent, done)
     if args.json:
-        sys.stdout.buffer.write(json_line({"whole": not wrong, "known": found.known, "wrong": wrong}))
+        sys.stdout.buffer.write(json_line(found))
     else:
-        _tell(wrong, found.known)
-    return CHANGED if wrong else 0
+        _tell(found)
+    return 0 if found.whole else CHANGED
 
 
 def _reader(args: argparse.Namespace) -> Reader | None:
@@ -79,12 +78,12 @@ def _reader(args: argparse.Namespace) -> Reader | None:
         return None
 
 
-def _tell(wrong: list[Wrong], known: bool | None) -> None:
-    for one in wrong:
+def _tell(found: ManifestView) -> None:
+    for one in found.wrong:
         put(sys.stdout, f"{one.field}: {one.why}")
-    if known is None:
+    if found.known is None:
         put(sys.stdout, "note: there is no trail to hold it against: it was held against its own seal")
-    elif not known:
+    elif not found.known:
         put(sys.stdout, "note: the trail does not know it: it was held against its own seal")
-    fields = "1 field" if len(wrong) == 1 else f"{len(wrong)} fields"
-    put(sys.stdout, f"not whole: {fields} changed" if wrong else "whole")
+    fields = "1 field" if len(found.wrong) == 1 else f"{len(found.wrong)} fields"
+    put(sys.stdout, "whole" if found.whole else f"not whole: {fields} changed")

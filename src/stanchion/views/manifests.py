@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
 from stanchion.audit import notes
-from stanchion.audit.manifest_check import Wrong, compared, seal_faults, without_seal
+from stanchion.audit.manifest_check import compared, file_faults, seal_faults, without_seal
 from stanchion.audit.reader import Progress, Reader
 from stanchion.audit.runs import RunStory, newest_runs, records_of, run_detail
 from stanchion.tutor.manifests.manifest import RUN, TUTOR, Environment, Manifest, RunPart, Trail
@@ -80,28 +81,39 @@ def _time(at_ms: int) -> str:
         return str(at_ms)
 
 
-class Held(msgspec.Struct, frozen=True):
-    """What holding a manifest against itself and against a trail found. `known` says whether the trail knows the run or
-    the manifest at all; it is `None` where no trail was asked."""
+class WrongView(msgspec.Struct, frozen=True):
+    """A field that is not as it was sealed, or that names a file that is not as it was written."""
 
-    wrong: tuple[Wrong, ...]
+    field: str
+    why: str
+
+
+class ManifestView(msgspec.Struct, frozen=True):
+    """What was found in a manifest. `known` says whether the trail knows its run, or the manifest itself; it is `null`
+    where there is no trail."""
+
+    whole: bool
     known: bool | None
+    wrong: tuple[WrongView, ...]
 
 
-def held(manifest: Mapping[str, Any], reader: Reader | None, progress: Progress | None = None) -> Held:
-    """The fields of a manifest that were changed since it was sealed, and those that are not as the trail has them."""
-    found = {one.field: one for one in seal_faults(manifest)}
-    if reader is None:
-        return Held(tuple(found.values()), None)
-    seal = _seal_in(reader, manifest, progress)
-    if seal is None:
-        return Held(tuple(found.values()), False)
-    fields, whole = seal
-    for one in compared(without_seal(manifest), fields):
-        found.setdefault(one.field, Wrong(one.field, f"{one.why}: the trail has something else"))
-    if manifest.get(WHOLE) != whole:
-        found.setdefault(WHOLE, Wrong(WHOLE, "the trail has another one"))
-    return Held(tuple(found.values()), True)
+def checked(
+    manifest: Mapping[str, Any], reader: Reader | None, folder: Path, progress: Progress | None = None
+) -> ManifestView:
+    """The fields of a manifest that were changed since it was sealed, those that are not as the trail has them, and
+    those that name a file, seen from a folder, that was changed."""
+    found = {one.field: one.why for one in seal_faults(manifest)}
+    seal = None if reader is None else _seal_in(reader, manifest, progress)
+    if seal is not None:
+        fields, whole = seal
+        for one in compared(without_seal(manifest), fields):
+            found.setdefault(one.field, f"{one.why}: the trail has something else")
+        if manifest.get(WHOLE) != whole:
+            found.setdefault(WHOLE, "the trail has another one")
+    for one in file_faults(manifest, folder):
+        found.setdefault(one.field, one.why)
+    wrong = tuple([WrongView(field, why) for field, why in found.items()])
+    return ManifestView(not wrong, None if reader is None else seal is not None, wrong)
 
 
 def _seal_in(
@@ -127,7 +139,6 @@ def _written(reader: Reader, name: str, progress: Progress | None) -> tuple[dict
         except msgspec.MsgspecError:
             continue
         if told.what == WRITTEN and told.about == f"manifest:{name}":
-            return {str(place): str(digest) for place, digest in told.data.get("fields", ())}, str(
-                told.data.get("manifest_digest", "")
-            )
+            fields = {str(place): str(digest) for place, digest in told.data.get("fields", ())}
+            return fields, str(told.data.get("manifest_digest", ""))
     return None

@@ -33,7 +33,7 @@ from stanchion.tutor.envelope.trace import Trace, Turn
 from stanchion.tutor.law.v2 import Outcome
 from stanchion.tutor.manifests.manifest import Benchmark, ManifestError, Model
 from stanchion.tutor.manifests.sealing import field_hashes, unsealed
-from stanchion.views.manifests import held
+from stanchion.views.manifests import checked
 from tests.tutor.manifests.made import HASH
 from tests.tutor.worlds import Scripted
 
@@ -123,7 +123,7 @@ def test_the_trail_knows_a_manifest(tmp_path: Path) -> None:
         writer(path, run=run).finish(Trace((turn(1, 1),)), recorder(1), 0, False)
     reader = Reader(tmp_path / "trail")
     data = read(path)
-    found = held(data, reader)
+    found = checked(data, reader, tmp_path)
     assert (found.wrong, found.known) == ((), True)
     data["model"]["max_tokens"] = 5
     data["result"]["won"] = True
@@ -131,9 +131,9 @@ def test_the_trail_knows_a_manifest(tmp_path: Path) -> None:
     data["field_hashes"] = field_hashes(bare)
     data["manifest_hash"] = digest(data["field_hashes"])
     assert seal_faults(data) == []
-    named = [one.field for one in held(data, reader).wrong]
+    named = [one.field for one in checked(data, reader, tmp_path).wrong]
     assert named == ["model.max_tokens", "result.won", "manifest_hash"]
-    assert held({**data, "kind": "run"}, reader).known
+    assert checked({**data, "kind": "run"}, reader, tmp_path).known
 
 
 def git(folder: Path, *words: str) -> None:

@@ -201,6 +201,6 @@ def _lines(path: Path) -> Iterator[Line]:
     for number, line in enumerate(data.split(b"\n"), 1):
         if line.strip():
             try:
-                yield msgspec.convert(json.loads(line), Line)  # type: ignore[arg-type]
+                yield msgspec.convert(json.loads(line), Line)
             except (msgspec.MsgspecError, ValueError, RecursionError) as error:
                 raise RecordingError(f"{path}: line {number}: {error}") from None
