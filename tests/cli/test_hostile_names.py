@@ -93,7 +93,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "policy": ("show policy.yaml", "show policy.yaml --json", "diff policy.yaml default"),
     "tutor": (
         "play ODD", "play ODD --root EVIL", "record ODD --moves policy.yaml --out ODD --model EVIL", "replay ODD",
-        "replay policy.yaml", "bundle ODD", "bundle bad.yaml", "bundle policy.yaml --seal ODD.json", "ODD",
+        "replay policy.yaml", "bundle ODD", "bundle bad.yaml", "bundle policy.yaml --freeze ODD.json", "ODD",
     ),
     "schema": ("", "--json"),
     "lab": ("measure ODD", "measure shell --corpora ODD"),

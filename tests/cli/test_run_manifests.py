@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from stanchion import Shield
-from stanchion.audit.manifest_check import seal_faults
+from stanchion.audit.manifest_check import hash_faults
 from stanchion.audit.reader import Reader
 from stanchion.audit.trail import Trail
 from stanchion.cli.main import main
 from stanchion.testing import FakeClock, shield_for
 from stanchion.tutor.bundles.canonical import digest
-from stanchion.tutor.manifests.sealing import field_hashes, unsealed
+from stanchion.tutor.manifests.hashing import field_hashes, manifest_in
 from stanchion.views.manifests import run_manifest
 
 POLICY = "name: p\nguards:\n  - {use: tool_denylist, tools: [rm]}\n"
@@ -58,8 +58,8 @@ def written(trail: Path, capsys: pytest.CaptureFixture[str]) -> Path:
 
 def test_a_manifest_says_what_the_trail_has(trail: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data = json.loads(answered(capsys, "manifest", "one", "--trail", str(trail), "--json")[1])
-    manifest = unsealed(data)
-    assert seal_faults(data) == []
+    manifest = manifest_in(data)
+    assert hash_faults(data) == []
     assert manifest.run is not None
     assert manifest.trail is not None
     assert (manifest.run.agent, manifest.run.task, manifest.run.state) == ("ann", "tidy", "ended")
@@ -101,14 +101,14 @@ def test_a_manifest_that_was_not_touched_is_whole(trail: Path, capsys: pytest.Ca
 
 
 def edited(path: Path, section: str, name: str, value: Any, forge: bool) -> None:
-    """Change a field, and where it is forged the seal as well."""
+    """Change a field, and where it is forged the hashes as well."""
     data = json.loads(path.read_text())
     data[section][name] = value
     if forge:
         bare = {key: one for key, one in data.items() if key not in ("field_hashes", "manifest_hash")}
         data["field_hashes"] = field_hashes(bare)
         data["manifest_hash"] = digest(data["field_hashes"])
-        assert seal_faults(data) == []
+        assert hash_faults(data) == []
     path.write_text(json.dumps(data))
 
 
@@ -140,7 +140,7 @@ def test_a_manifest_of_a_run_that_nobody_knows_is_said(trail: Path, capsys: pyte
     assert "the trail does not know it" in said
 
 
-def test_without_a_trail_the_seal_alone_is_checked(
+def test_without_a_trail_its_own_hashes_alone_are_checked(
     trail: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = written(trail, capsys)

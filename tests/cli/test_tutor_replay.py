@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from stanchion import Shield
-from stanchion.audit.manifest_check import read, seal_faults
+from stanchion.audit.manifest_check import hash_faults, read
 from stanchion.audit.reader import Reader
 from stanchion.cli.main import main
 from stanchion.runtime.tutor.recorded import play_recorded
@@ -23,10 +23,10 @@ from stanchion.tutor.bundles.canonical import digest
 from stanchion.tutor.envelope.config import EnvelopeConfig
 from stanchion.tutor.envelope.trace import Trace
 from stanchion.tutor.law.v2 import TutorV2
+from stanchion.tutor.manifests.hashing import field_hashes
 from stanchion.tutor.manifests.manifest import Model
-from stanchion.tutor.manifests.sealing import field_hashes
 from stanchion.views.manifests import checked
-from tests.tutor.bundles.made import DOCUMENTED, sealed
+from tests.tutor.bundles.made import DOCUMENTED, frozen
 
 UID = 65534 if os.getuid() == 0 else None
 USER = [] if UID is None else ["--user", str(UID)]
@@ -67,7 +67,7 @@ def test_what_was_recorded_is_played_again_without_a_command(place: Path, capsys
     assert "2. PROPOSE: blocked, -5" in out
     assert "proven after turn 4" in out
     data = read("run.json")
-    assert seal_faults(data) == []
+    assert hash_faults(data) == []
     assert data["result"] == {"turns": 4, "model_calls": 4, "score": data["result"]["score"], "won": True}
     (place / "notes.txt").unlink()
     assert main(["tutor", "replay", "run.json"]) == 0
@@ -156,11 +156,11 @@ def test_every_law_and_layer_is_played_again_the_same(place: Path, law: str, lay
 
 
 def test_a_bundle_is_played_by_and_played_again(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (place / "b.json").write_text(json.dumps(sealed(DOCUMENTED)))
+    (place / "b.json").write_text(json.dumps(frozen(DOCUMENTED)))
     assert recorded("--bundle", "b.json") == 0
     policy = read("run.json")["policy"]
     assert policy["bundle_enabled"]
-    assert policy["bundle_hash"] == sealed(DOCUMENTED)["bundle_hash"]
+    assert policy["bundle_hash"] == frozen(DOCUMENTED)["bundle_hash"]
     assert policy["compiled_by"] == "a compiler"
     (place / "b.json").unlink()
     capsys.readouterr()
@@ -172,9 +172,9 @@ def test_a_bundle_is_played_by_and_played_again(place: Path, capsys: pytest.Capt
 def test_a_bundle_that_is_refused_stops_the_run_or_leaves_it_at_baseline(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (place / "b.json").write_text(json.dumps({**sealed(DOCUMENTED), "bundle_id": "other"}))
+    (place / "b.json").write_text(json.dumps({**frozen(DOCUMENTED), "bundle_id": "other"}))
     assert recorded("--bundle", "b.json") == 2
-    assert "was changed after it was sealed" in capsys.readouterr().err
+    assert "was changed after it was frozen" in capsys.readouterr().err
     assert not (place / "run.json").exists()
     assert recorded("--bundle", "b.json", "--baseline") == 0
     assert "note: the bundle is refused" in capsys.readouterr().out
@@ -244,7 +244,7 @@ def test_a_manifest_of_a_run_has_nothing_to_play(place: Path) -> None:
         (("replay", "game.yaml", "--moves", "x"), "takes no `--moves`"),
         (("bundle", "missing.json"), "is refused (unreadable)"),
         (("bundle", "game.yaml"), "is refused (bad-value)"),
-        (("bundle", "game.yaml", "--seal", "x.json"), "is not sealed"),
+        (("bundle", "game.yaml", "--freeze", "x.json"), "is not frozen"),
         (("play", "game.yaml", "--out", "x"), "takes no `--out`"),
         (("repaly", "run.json"), "did you mean `replay`?"),
     ],
@@ -258,11 +258,11 @@ def test_mistakes_are_one_line(
     assert err.count("\n") == 1
 
 
-def test_a_bundle_is_sealed_and_shown(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bundle_is_frozen_and_shown(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (place / "draft.json").write_text(json.dumps(DOCUMENTED))
     assert main(["tutor", "bundle", "draft.json"]) == 2
     assert "(no-hash)" in capsys.readouterr().err
-    assert main(["tutor", "bundle", "draft.json", "--seal", "b.json"]) == 0
-    assert capsys.readouterr().out == f"wrote b.json: {sealed(DOCUMENTED)['bundle_hash']}\n"
+    assert main(["tutor", "bundle", "draft.json", "--freeze", "b.json"]) == 0
+    assert capsys.readouterr().out == f"wrote b.json: {frozen(DOCUMENTED)['bundle_hash']}\n"
     assert main(["tutor", "bundle", "b.json"]) == 0
     assert "games        count, log-*\n" in capsys.readouterr().out

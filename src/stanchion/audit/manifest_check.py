@@ -1,4 +1,4 @@
-"""Checking manifests: which fields were changed since one was sealed, and which files that it names.
+"""Checking manifests: which fields were changed since one was written, and which files that it names.
 
 This file knows the format and imports nothing of Stanchion, so that it finds what the writer would overlook. It can be
 copied and used with Python alone.
@@ -23,7 +23,7 @@ BLOCK = 1 << 20
 
 @dataclass(frozen=True)
 class Wrong:
-    """A field that is not as it was sealed, or a file that is not as it was written."""
+    """A field or a file that is not as it was written."""
 
     field: str
     why: str
@@ -61,8 +61,8 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return made
 
 
-def seal_faults(manifest: Mapping[str, Any]) -> list[Wrong]:
-    """The fields that do not fit the manifest's own seal."""
+def hash_faults(manifest: Mapping[str, Any]) -> list[Wrong]:
+    """The fields that do not fit the hashes that the manifest itself has."""
     rest = dict(manifest)
     known, whole = rest.pop("field_hashes", None), rest.pop("manifest_hash", None)
     if not isinstance(known, dict):
@@ -74,7 +74,7 @@ def seal_faults(manifest: Mapping[str, Any]) -> list[Wrong]:
 
 
 def compared(manifest: Mapping[str, Any], known: Mapping[str, Any]) -> Iterator[Wrong]:
-    """The fields whose hashes are not those that are known of them; of a manifest without its seal."""
+    """The fields whose hashes are not those that are known of them; of a manifest without its hashes."""
     now = dict(_fields(manifest, ()))
     for place, value in now.items():
         if place not in known:
@@ -86,8 +86,8 @@ def compared(manifest: Mapping[str, Any], known: Mapping[str, Any]) -> Iterator[
             yield Wrong(place, "it was removed")
 
 
-def without_seal(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """A manifest without the fields of its seal."""
+def without_hashes(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """A manifest without its hashes."""
     return {name: value for name, value in manifest.items() if name not in ("field_hashes", "manifest_hash")}
 
 

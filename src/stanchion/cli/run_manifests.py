@@ -82,8 +82,8 @@ def _tell(found: ManifestView) -> None:
     for one in found.wrong:
         put(sys.stdout, f"{one.field}: {one.why}")
     if found.known is None:
-        put(sys.stdout, "note: there is no trail to hold it against: it was held against its own seal")
+        put(sys.stdout, "note: there is no trail to hold it against: it was held against its own hashes")
     elif not found.known:
-        put(sys.stdout, "note: the trail does not know it: it was held against its own seal")
+        put(sys.stdout, "note: the trail does not know it: it was held against its own hashes")
     fields = "1 field" if len(found.wrong) == 1 else f"{len(found.wrong)} fields"
     put(sys.stdout, "whole" if found.whole else f"not whole: {fields} changed")

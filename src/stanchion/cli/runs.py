@@ -39,7 +39,7 @@ List the newest runs: agent, task, state, decisions by action, and duration. Or 
 full: its policy, how its budgets were used over time, its last decisions, calls that were
 started but never reported an outcome, and what it had produced when it ended.
 
-`manifest` writes what the trail has of a run as one sealed file. `verify` names every field of
+`manifest` writes what the trail has of a run as one file. `verify` names every field of
 such a file, or of one that a run of the Tutor wrote, that was changed since, or that is not as
 the trail has it, and every file it names that was changed.
 

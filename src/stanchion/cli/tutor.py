@@ -27,7 +27,7 @@ USAGE: Final = """stanchion tutor play GAME [--root DIR] [--moves FILE] [--graph
        stanchion tutor record GAME --moves FILE --out FILE [--root DIR] [--user UID]
                               [--model NAME] [--bundle FILE [--baseline]]
        stanchion tutor replay MANIFEST [--root DIR] [--user UID]
-       stanchion tutor bundle FILE [--seal FILE]"""
+       stanchion tutor bundle FILE [--freeze FILE]"""
 
 DESCRIPTION: Final = """\
 play    make moves, one JSON object a line, until what the game asks for is proven or the
@@ -35,7 +35,7 @@ play    make moves, one JSON object a line, until what the game asks for is prov
 record  play the replies of a file, and leave a manifest, the trace and a recording
 replay  play a recording again, and say where it differs; no command runs, unless there is
         a folder to run them in
-bundle  look at a bundle, or seal one: only a sealed bundle is played by"""
+bundle  look at a bundle, or freeze one: only a frozen bundle is played by"""
 
 EPILOG: Final = """\
 examples:
@@ -43,7 +43,7 @@ examples:
   stanchion tutor play count.yaml --moves moves.jsonl --graph evidence.svg
   stanchion tutor record count.yaml --moves moves.jsonl --out run.json
   stanchion tutor replay run.json
-  stanchion tutor bundle draft.yaml --seal bundle.json
+  stanchion tutor bundle draft.yaml --freeze bundle.json
 
 moves:
   {"action": "PROPOSE", "command": "wc -l a.txt"}
@@ -53,7 +53,7 @@ moves:
 A graph is written as `.svg`, `.dot` (Graphviz) or `.jsonl`.
 
 exit status:
-  0  what the game asks for is proven, the replay is the same, or the bundle is sealed
+  0  what the game asks for is proven, the replay is the same, or the bundle is frozen
   1  the replay differs
   2  the game cannot be played: its file, its rules, its folder, or the walls round its commands
   3  the moves ended before it was"""
@@ -62,7 +62,7 @@ TAKES: Final = {
     "play": frozenset({"root", "moves", "graph", "user"}),
     "record": frozenset({"root", "moves", "user", "out", "model", "bundle", "baseline"}),
     "replay": frozenset({"root", "user"}),
-    "bundle": frozenset({"seal"}),
+    "bundle": frozenset({"freeze"}),
 }
 LOST: Final = 3
 SHOWN: Final = 2_000
@@ -82,9 +82,9 @@ def add(commands: Any) -> None:
     parser.add_argument("--user", metavar="UID", type=count, help="who commands run as, where you are root")
     parser.add_argument("--out", metavar="FILE", help="where to write the manifest")
     parser.add_argument("--model", metavar="NAME", help="whose replies they are (default: script)")
-    parser.add_argument("--bundle", metavar="FILE", help="the sealed bundle to play by")
+    parser.add_argument("--bundle", metavar="FILE", help="the frozen bundle to play by")
     parser.add_argument("--baseline", action="store_true", help="go on without the bundle if it is refused")
-    parser.add_argument("--seal", metavar="FILE", help="where to write the sealed bundle")
+    parser.add_argument("--freeze", metavar="FILE", help="where to write the frozen bundle")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""`stanchion tutor bundle`: look at a bundle, or seal one."""
+"""`stanchion tutor bundle`: look at a bundle, or freeze one."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from collections.abc import Iterator
 
 from stanchion.cli.terminal import put, say
 from stanchion.cli.trouble import BadInput
-from stanchion.runtime.tutor.bundle_files import load_bundle, seal_bundle
+from stanchion.runtime.tutor.bundle_files import freeze_bundle, load_bundle
 from stanchion.tutor.bundles.file import BundleFile
 from stanchion.tutor.bundles.refusals import Refusal
 
 
 def run(args: argparse.Namespace) -> int:
-    """Say what a sealed bundle is for, or seal one; one that is refused is bad input."""
-    if args.seal is not None:
-        made = seal_bundle(args.game, args.seal)
+    """Say what a frozen bundle is for, or freeze one; one that is refused is bad input."""
+    if args.freeze is not None:
+        made = freeze_bundle(args.game, args.freeze)
         if isinstance(made, Refusal):
-            raise BadInput(f"`{args.game}` is not sealed ({made.reason.value}): {made.why}")
-        say(sys.stdout, f"wrote {args.seal}: {made}")
+            raise BadInput(f"`{args.game}` is not frozen ({made.reason.value}): {made.why}")
+        say(sys.stdout, f"wrote {args.freeze}: {made}")
         return 0
     found = load_bundle(args.game)
     if isinstance(found, Refusal):

@@ -10,23 +10,23 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.audit import notes
-from stanchion.audit.manifest_check import compared, file_faults, seal_faults, without_seal
+from stanchion.audit.manifest_check import compared, file_faults, hash_faults, without_hashes
 from stanchion.audit.reader import Progress, Reader
 from stanchion.audit.runs import RunStory, newest_runs, records_of, run_detail
+from stanchion.tutor.manifests.hashing import FIELDS, WHOLE, WRITTEN, hashed
 from stanchion.tutor.manifests.manifest import RUN, TUTOR, Environment, Manifest, RunPart, Trail
-from stanchion.tutor.manifests.sealing import FIELDS, WHOLE, WRITTEN, sealed
 
 LAST: Final = "last"
 """What the newest run can be called."""
 
 
 def run_manifest(reader: Reader, name: str, progress: Progress | None = None) -> dict[str, Any] | None:
-    """The sealed manifest of the newest run of that name, or with `last` of the newest of all; `None` where there is
+    """The manifest of the newest run of that name, or with `last` of the newest of all; `None` where there is
     none. Everything in it is from the trail: what that does not know is `None`."""
     if name == LAST:
         name = next((story.run.id for story in newest_runs(reader, 1, progress)), LAST)
     detail = run_detail(reader, name, progress)
-    return None if detail is None else sealed(_manifest(detail.story, _trail(reader, detail.story, progress)))
+    return None if detail is None else hashed(_manifest(detail.story, _trail(reader, detail.story, progress)))
 
 
 def _manifest(story: RunStory, trail: Trail) -> Manifest:
@@ -82,7 +82,7 @@ def _time(at_ms: int) -> str:
 
 
 class WrongView(msgspec.Struct, frozen=True):
-    """A field that is not as it was sealed, or that names a file that is not as it was written."""
+    """A field that is not as it was written, or that names a file that is not as it was written."""
 
     field: str
     why: str
@@ -100,26 +100,26 @@ class ManifestView(msgspec.Struct, frozen=True):
 def checked(
     manifest: Mapping[str, Any], reader: Reader | None, folder: Path, progress: Progress | None = None
 ) -> ManifestView:
-    """The fields of a manifest that were changed since it was sealed, those that are not as the trail has them, and
+    """The fields of a manifest that were changed since it was written, those that are not as the trail has them, and
     those that name a file, seen from a folder, that was changed."""
-    found = {one.field: one.why for one in seal_faults(manifest)}
-    seal = None if reader is None else _seal_in(reader, manifest, progress)
-    if seal is not None:
-        fields, whole = seal
-        for one in compared(without_seal(manifest), fields):
+    found = {one.field: one.why for one in hash_faults(manifest)}
+    known = None if reader is None else _hashes_in(reader, manifest, progress)
+    if known is not None:
+        fields, whole = known
+        for one in compared(without_hashes(manifest), fields):
             found.setdefault(one.field, f"{one.why}: the trail has something else")
         if manifest.get(WHOLE) != whole:
             found.setdefault(WHOLE, "the trail has another one")
     for one in file_faults(manifest, folder):
         found.setdefault(one.field, one.why)
     wrong = tuple([WrongView(field, why) for field, why in found.items()])
-    return ManifestView(not wrong, None if reader is None else seal is not None, wrong)
+    return ManifestView(not wrong, None if reader is None else known is not None, wrong)
 
 
-def _seal_in(
+def _hashes_in(
     reader: Reader, manifest: Mapping[str, Any], progress: Progress | None
 ) -> tuple[dict[str, str], str] | None:
-    """The seal that a manifest would have by the trail: made anew from the records of its run, or as it was written
+    """The hashes that a manifest would have by the trail: made anew from the records of its run, or as it was written
     down when the Tutor's run ended. Who changes the kind of a manifest is not helped by it: both are looked for."""
     name = manifest.get("run_id")
     if not isinstance(name, str):
@@ -132,7 +132,7 @@ def _seal_in(
 
 
 def _written(reader: Reader, name: str, progress: Progress | None) -> tuple[dict[str, str], str] | None:
-    """The seal that was written down with the newest manifest of that name."""
+    """The hashes that were written down with the newest manifest of that name."""
     for found in reader.of_kinds((notes.FACT,), progress):
         try:
             told = found.note(notes.Told)

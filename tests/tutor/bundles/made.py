@@ -59,7 +59,7 @@ SHIPPED: dict[str, Any] = {
 }
 
 
-def sealed(data: dict[str, Any], **changed: Any) -> dict[str, Any]:
+def frozen(data: dict[str, Any], **changed: Any) -> dict[str, Any]:
     """A bundle with some keys changed, and the hash that it then has."""
     whole = {**data, **changed}
     return {**whole, "bundle_hash": bundle_hash(whole)}

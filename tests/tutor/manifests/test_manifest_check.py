@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 from stanchion.audit import manifest_check
-from stanchion.audit.manifest_check import NoManifest, file_faults, read, seal_faults
+from stanchion.audit.manifest_check import NoManifest, file_faults, hash_faults, read
 from stanchion.tutor.bundles.canonical import canonical
+from stanchion.tutor.manifests.hashing import field_hashes, hashed, leaves, manifest_in
 from stanchion.tutor.manifests.manifest import ManifestError, Model
-from stanchion.tutor.manifests.sealing import field_hashes, leaves, sealed, unsealed
 from tests.tutor.manifests.made import made
 
 WORDS = st.text(st.characters(codec="utf-8"))
@@ -51,7 +51,7 @@ WANTED = {
 
 def written() -> dict[str, Any]:
     """A manifest as its file has it."""
-    found: dict[str, Any] = json.loads(json.dumps(sealed(made())))
+    found: dict[str, Any] = json.loads(json.dumps(hashed(made())))
     return found
 
 
@@ -61,9 +61,9 @@ def test_every_published_field_is_there() -> None:
         assert names <= set(data[section] if section else data)
 
 
-def test_a_manifest_as_it_was_sealed_is_whole() -> None:
-    assert seal_faults(written()) == []
-    assert unsealed(written()) == made()
+def test_a_manifest_as_it_was_written_is_whole() -> None:
+    assert hash_faults(written()) == []
+    assert manifest_in(written()) == made()
 
 
 def places(data: dict[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
@@ -88,30 +88,30 @@ def test_every_field_that_is_changed_removed_or_added_is_named() -> None:
             else:
                 inside[place[-1]] = deed(inside[place[-1]])
             named = ".".join(place)
-            found = [one.field for one in seal_faults(data)]
+            found = [one.field for one in hash_faults(data)]
             assert any(one == named or one.startswith(f"{named}.") for one in found), place
             assert all(one == named or one.startswith((f"{named}.", named.rpartition(".")[0])) for one in found)
     data = written()
     data["model"]["extra"] = None
-    assert [(one.field, one.why) for one in seal_faults(data)] == [("model.extra", "it was added")]
+    assert [(one.field, one.why) for one in hash_faults(data)] == [("model.extra", "it was added")]
 
 
-def test_a_change_of_the_seal_itself_is_named() -> None:
+def test_a_change_of_the_hashes_themselves_is_named() -> None:
     data = written()
     data["field_hashes"]["model.seed"] = data["field_hashes"]["model.top_p"]
-    assert [one.field for one in seal_faults(data)] == ["model.seed", "manifest_hash"]
+    assert [one.field for one in hash_faults(data)] == ["model.seed", "manifest_hash"]
     data = written()
     data["manifest_hash"] = "sha256:0"
-    assert [one.field for one in seal_faults(data)] == ["manifest_hash"]
-    seals: list[Any] = [None, [], "x"]
-    for seal in seals:
-        assert [one.field for one in seal_faults({**written(), "field_hashes": seal})] == ["field_hashes"]
+    assert [one.field for one in hash_faults(data)] == ["manifest_hash"]
+    others: list[Any] = [None, [], "x"]
+    for known in others:
+        assert [one.field for one in hash_faults({**written(), "field_hashes": known})] == ["field_hashes"]
 
 
 def test_two_fields_cannot_be_exchanged() -> None:
     data = written()
     data["model"]["model_id"], data["model"]["provider"] = data["model"]["provider"], data["model"]["model_id"]
-    assert {one.field for one in seal_faults(data)} == {"model.model_id", "model.provider"}
+    assert {one.field for one in hash_faults(data)} == {"model.model_id", "model.provider"}
     assert field_hashes({"a.b": 1, "a": {"c": 1}}).keys() == {"a\\.b", "a.c"}
 
 
@@ -156,18 +156,18 @@ NEEDED = {
 def test_what_is_needed_is_asked_for(case: str) -> None:
     name, value = NEEDED[case]
     with pytest.raises(ManifestError) as raised:
-        unsealed({**written(), name: value})
+        manifest_in({**written(), name: value})
     assert name in str(raised.value)
 
 
 def test_no_git_is_said() -> None:
     data = {**written(), "repository": {"git_commit": None, "git_dirty": None, "git_missing": "there is none"}}
-    assert unsealed(data).repository is not None
+    assert manifest_in(data).repository is not None
 
 
 def test_a_seed_lets_chance_in() -> None:
     model = Model(temperature=0.3, seed=7)
-    assert sealed(msgspec.structs.replace(made(), model=model))["model"]["seed"] == 7
+    assert hashed(msgspec.structs.replace(made(), model=model))["model"]["seed"] == 7
 
 
 def test_files_are_held_against_their_hashes(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from stanchion import Shield
-from stanchion.audit.manifest_check import file_faults, read, seal_faults
+from stanchion.audit.manifest_check import file_faults, hash_faults, read
 from stanchion.audit.reader import Reader
 from stanchion.runtime.tutor.bundle_files import Chosen
 from stanchion.runtime.tutor.manifests import ManifestWriter
@@ -31,8 +31,8 @@ from stanchion.tutor.bundles.canonical import digest
 from stanchion.tutor.bundles.refusals import Reason, Refusal
 from stanchion.tutor.envelope.trace import Trace, Turn
 from stanchion.tutor.law.v2 import Outcome
+from stanchion.tutor.manifests.hashing import field_hashes, manifest_in
 from stanchion.tutor.manifests.manifest import Benchmark, ManifestError, Model
-from stanchion.tutor.manifests.sealing import field_hashes, unsealed
 from stanchion.views.manifests import checked
 from tests.tutor.manifests.made import HASH
 from tests.tutor.worlds import Scripted
@@ -66,9 +66,9 @@ def test_a_manifest_vouches_for_what_stands_beside_it(tmp_path: Path) -> None:
     made = writer(tmp_path / "m.json", config).finish(Trace((turn(1, 3), turn(1, 0), turn(2, 1))), recorder(4), 7, True)
     data = read(tmp_path / "m.json")
     assert data == json.loads(json.dumps(made))
-    assert seal_faults(data) == []
+    assert hash_faults(data) == []
     assert file_faults(data, tmp_path) == []
-    manifest = unsealed(data)
+    manifest = manifest_in(data)
     assert manifest.repair_stats is not None
     assert manifest.repair_stats.retries_per_turn == (2, 0)
     assert manifest.result is not None
@@ -95,7 +95,7 @@ def test_without_a_path_it_goes_to_the_state_folder(tmp_path: Path, monkeypatch:
     one = writer(None)
     one.finish(Trace(), Recorder(), 0, False)
     assert one.path == tmp_path / "stanchion" / "tutor" / one.run_id / "manifest.json"
-    assert seal_faults(read(one.path)) == []
+    assert hash_faults(read(one.path)) == []
 
 
 def test_calls_that_do_not_agree_are_refused(tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_the_trail_knows_a_manifest(tmp_path: Path) -> None:
     bare = {name: one for name, one in data.items() if name not in ("field_hashes", "manifest_hash")}
     data["field_hashes"] = field_hashes(bare)
     data["manifest_hash"] = digest(data["field_hashes"])
-    assert seal_faults(data) == []
+    assert hash_faults(data) == []
     named = [one.field for one in checked(data, reader, tmp_path).wrong]
     assert named == ["model.max_tokens", "result.won", "manifest_hash"]
     assert checked({**data, "kind": "run"}, reader, tmp_path).known

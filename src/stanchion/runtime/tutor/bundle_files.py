@@ -1,4 +1,4 @@
-"""Files of bundles: read whole or not at all, and sealed."""
+"""Files of bundles: read whole or not at all, and frozen."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from stanchion.policy.composed import read_text
 from stanchion.tutor.bundles.bundle import Bundle
 from stanchion.tutor.bundles.canonical import NotCanonical
 from stanchion.tutor.bundles.file import HASH, BundleFile
-from stanchion.tutor.bundles.frozen import frozen
-from stanchion.tutor.bundles.reading import bundle_hash, read_file, read_sealed
+from stanchion.tutor.bundles.reading import bundle_hash, read_file, read_frozen
 from stanchion.tutor.bundles.refusals import BundleRefused, Reason, Refusal
 from stanchion.tutor.bundles.scope import Use, unfit
+from stanchion.tutor.bundles.using import bundle_of
 
 LARGEST: Final = 1 << 20
 ENDINGS: Final = (".json", ".yaml", ".yml")
@@ -40,7 +40,7 @@ def choose_bundle(path: str | Path, use: Use, refused: Refused = "stop") -> Chos
     found = load_bundle(path)
     why = found if isinstance(found, Refusal) else unfit(found, use)
     if isinstance(found, BundleFile) and why is None:
-        return Chosen(frozen(found), found)
+        return Chosen(bundle_of(found), found)
     assert isinstance(why, Refusal)  # what is no bundle is one
     if refused == "stop":
         raise BundleRefused(Refusal(why.reason, f"{path}: {why.why}"))
@@ -48,35 +48,35 @@ def choose_bundle(path: str | Path, use: Use, refused: Refused = "stop") -> Chos
 
 
 def load_bundle(path: str | Path) -> BundleFile | Refusal:
-    """The sealed bundle of a file, whatever it is for."""
+    """The frozen bundle of a file, whatever it is for."""
     data = read_data(Path(path))
-    return data if isinstance(data, Refusal) else read_sealed(data)
+    return data if isinstance(data, Refusal) else read_frozen(data)
 
 
-def seal_bundle(path: str | Path, to: str | Path) -> str | Refusal:
+def freeze_bundle(path: str | Path, to: str | Path) -> str | Refusal:
     """Write a copy of a bundle with its hash, as JSON, and give the hash. If anything else is wrong with it, that is
-    said instead. What is there already is not written over: a sealed bundle stays as it is."""
+    said instead. What is there already is not written over: a frozen bundle stays as it is."""
     target = Path(to)
     if target.suffix != ".json":
-        return Refusal(Reason.UNREADABLE, f"`{to}` does not end in `.json`: a sealed bundle is written as JSON")
+        return Refusal(Reason.UNREADABLE, f"`{to}` does not end in `.json`: a frozen bundle is written as JSON")
     data = read_data(Path(path))
     file = data if isinstance(data, Refusal) else read_file(data)
     if isinstance(file, Refusal):
         return file
     bare = {name: value for name, value in data.items() if name != HASH}
     try:
-        sealed = {HASH: bundle_hash(bare), **bare}
+        frozen = {HASH: bundle_hash(bare), **bare}
     except NotCanonical as error:
         return Refusal(Reason.BAD_VALUE, f"it has no canonical form: {error}")
-    checked = read_sealed(sealed)
+    checked = read_frozen(frozen)
     if isinstance(checked, Refusal):
         return checked
     try:
         with target.open("x", encoding="utf-8") as written:
-            written.write(json.dumps(sealed, indent=2, ensure_ascii=False) + "\n")
+            written.write(json.dumps(frozen, indent=2, ensure_ascii=False) + "\n")
     except OSError as error:
         return Refusal(Reason.UNREADABLE, f"`{to}` cannot be written: {_why(error)}")
-    return str(sealed[HASH])
+    return str(frozen[HASH])
 
 
 def read_data(path: Path) -> Any:

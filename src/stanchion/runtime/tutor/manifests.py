@@ -22,6 +22,7 @@ from stanchion.tutor.bundles.canonical import PREFIX
 from stanchion.tutor.envelope.config import EnvelopeConfig
 from stanchion.tutor.envelope.trace import Trace
 from stanchion.tutor.law.verdicts import TUTOR_API_VERSION
+from stanchion.tutor.manifests.hashing import FIELDS, WHOLE, WRITTEN, hashed
 from stanchion.tutor.manifests.manifest import (
     TUTOR,
     Benchmark,
@@ -35,7 +36,6 @@ from stanchion.tutor.manifests.manifest import (
     Result,
     TutorPart,
 )
-from stanchion.tutor.manifests.sealing import FIELDS, WHOLE, WRITTEN, sealed
 
 LAWS: Final = {"1": TUTOR_API_VERSION, "2": "2.0.0"}
 """The laws, each with its version: the first number changes with what it decides."""
@@ -75,12 +75,12 @@ class ManifestWriter:
                 raise ManifestError(f"outputs: `{file}` is there already: give another `manifest_path`")
 
     def finish(self, trace: Trace, recorder: Recorder, score: int, won: bool) -> dict[str, Any]:
-        """Write what the episode leaves, and give the sealed manifest; raises `ManifestError` where it cannot be."""
+        """Write what the episode leaves, and give the manifest; raises `ManifestError` where it cannot be."""
         if trace.calls != recorder.calls:
             counts = f"the trace has {trace.calls}, the recording {recorder.calls}"
             raise ManifestError(f"result.model_calls: {counts}")
         texts = {"trace": trace.to_jsonl().encode(), "recording": to_lines(self._played, recorder)}
-        made = sealed(self._manifest(trace, score, won, {name: _hash(text) for name, text in texts.items()}))
+        made = hashed(self._manifest(trace, score, won, {name: _hash(text) for name, text in texts.items()}))
         try:
             for name, text in texts.items():
                 _write(self._files[name], text)
@@ -133,7 +133,7 @@ class ManifestWriter:
 
 
 def anchor(run: Any, made: dict[str, Any]) -> None:
-    """Write the seal of a manifest into the trail of a run: who changes the manifest then has to change both."""
+    """Write the hashes of a manifest into the trail of a run: who changes the manifest then has to change both."""
     info, shield = run.desk.info, run.desk.shield
     # Pairs and no mapping: the name of a field such as `max_tokens` would have its hash redacted.
     data = {"manifest_digest": made[WHOLE], "fields": [[place, one] for place, one in made[FIELDS].items()]}

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion.audit.manifest_check import NoManifest, file_faults, read, seal_faults
+from stanchion.audit.manifest_check import NoManifest, file_faults, hash_faults, read
 from stanchion.runtime.sandbox.limits import Limits
 from stanchion.runtime.sandbox.sandbox import Sandbox
 from stanchion.runtime.tutor.games import Game
@@ -20,8 +20,8 @@ from stanchion.runtime.tutor.surroundings import game_hash, tutor_hash
 from stanchion.tutor.envelope.config import EnvelopeError
 from stanchion.tutor.envelope.envelope import Episode, TutorEnvelope
 from stanchion.tutor.envelope.trace import Trace, TraceError, Turn
+from stanchion.tutor.manifests.hashing import manifest_in
 from stanchion.tutor.manifests.manifest import TUTOR, Manifest, ManifestError
-from stanchion.tutor.manifests.sealing import unsealed
 
 SHOWN: Final = 200
 
@@ -75,10 +75,10 @@ def _recorded(path: Path) -> _Recorded:
     """What stands beside a manifest, where all of it is as it was written."""
     try:
         data = read(path)
-        wrong = [*seal_faults(data), *file_faults(data, path.parent)]
+        wrong = [*hash_faults(data), *file_faults(data, path.parent)]
         if wrong:
             raise ReplayError(f"{path}: `{wrong[0].field}`: {wrong[0].why}")
-        manifest = unsealed(data)
+        manifest = manifest_in(data)
         outputs = manifest.outputs
         if manifest.kind != TUTOR or outputs is None or outputs.recording is None or outputs.jsonl_log is None:
             raise ReplayError(f"{path}: it names no trace and no recording: the Tutor did not write it")

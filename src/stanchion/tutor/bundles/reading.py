@@ -25,7 +25,7 @@ def bundle_hash(data: Mapping[str, Any]) -> str:
 
 
 def read_file(data: Any) -> BundleFile | Refusal:
-    """The bundle of some data, sealed or not.
+    """The bundle of some data, frozen or not.
 
     Cases, in this order: it is no mapping; it is of a version whose keys are not known here; a key or a value is wrong.
     """
@@ -34,10 +34,10 @@ def read_file(data: Any) -> BundleFile | Refusal:
     return _newer(data.get("bundle_version")) or _converted(data)
 
 
-def read_sealed(data: Any) -> BundleFile | Refusal:
-    """The bundle of some data; what is not sealed, or was changed since, is refused."""
+def read_frozen(data: Any) -> BundleFile | Refusal:
+    """The bundle of some data; what is not frozen, or was changed since, is refused."""
     file = read_file(data)
-    return file if isinstance(file, Refusal) else (_unsealed(data, file) or file)
+    return file if isinstance(file, Refusal) else (_unlike(data, file) or file)
 
 
 def _newer(version: Any) -> Refusal | None:
@@ -97,17 +97,17 @@ def plain_template(template: str) -> str:
     return "".join(text + (f"{{{name}}}" if name is not None else "") for text, name, _, _ in parts)
 
 
-def _unsealed(data: Mapping[str, Any], file: BundleFile) -> Refusal | None:
-    """Why the data is not what was sealed."""
+def _unlike(data: Mapping[str, Any], file: BundleFile) -> Refusal | None:
+    """Why the data is not what was frozen."""
     try:
         own = bundle_hash(data)
     except NotCanonical as error:
         return Refusal(Reason.BAD_VALUE, f"it has no canonical form: {error}")
     if file.bundle_hash is None:
-        return Refusal(Reason.NO_HASH, "it has no `bundle_hash`: look at it, then seal it")
+        return Refusal(Reason.NO_HASH, "it has no `bundle_hash`: look at it, then freeze it")
     if file.bundle_hash != own:
         said = f"its `bundle_hash` is `{file.bundle_hash[:80]}`, and what stands in it has `{own}`"
-        return Refusal(Reason.WRONG_HASH, f"{said}: it was changed after it was sealed")
+        return Refusal(Reason.WRONG_HASH, f"{said}: it was changed after it was frozen")
     if file.scope is None:
-        return Refusal(Reason.NO_SCOPE, "it does not say what it is for: give it a `scope` and seal it again")
+        return Refusal(Reason.NO_SCOPE, "it does not say what it is for: give it a `scope` and freeze it again")
     return None

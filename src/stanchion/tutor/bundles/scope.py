@@ -23,7 +23,7 @@ def unfit(file: BundleFile, use: Use) -> Refusal | None:
     """Why a bundle is not to be used so; `None` where it is."""
     scope = file.scope
     if scope is None:
-        return Refusal(Reason.NO_SCOPE, "it does not say what it is for: give it a `scope` and seal it again")
+        return Refusal(Reason.NO_SCOPE, "it does not say what it is for: give it a `scope` and freeze it again")
     for what, name, names in (
         ("game", use.game, scope.games),
         ("model", use.model, scope.models),
@@ -35,5 +35,5 @@ def unfit(file: BundleFile, use: Use) -> Refusal | None:
     heat = file.model_params.temperature
     if use.deterministic and heat != 0:
         said = f"its temperature is {heat:g}, and a deterministic run has 0"
-        return Refusal(Reason.NOT_DETERMINISTIC, f"{said}: set `deterministic_mode` to false, or seal one with 0")
+        return Refusal(Reason.NOT_DETERMINISTIC, f"{said}: set `deterministic_mode` to false, or freeze one with 0")
     return None

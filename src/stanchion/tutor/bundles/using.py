@@ -19,7 +19,7 @@ GUIDED: Final = {
 """What a player is told for each rule of `format_guidance`."""
 
 
-def frozen(file: BundleFile) -> Bundle:
+def bundle_of(file: BundleFile) -> Bundle:
     """The bundle of a file. What the shipped shape says beside its prompts (guidance on the format, patterns to avoid)
     is added to the system prompt: the envelope has no other place for it."""
     prompts = {name: text for name, text in msgspec.structs.asdict(file.prompts).items() if text is not None}

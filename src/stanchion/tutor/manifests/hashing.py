@@ -1,4 +1,4 @@
-"""The seal of a manifest: a hash of each field, and one of all of these.
+"""The hashes of a manifest: one of each field, and one of all of these.
 
 By the first a field that was changed is named. The second is what is written down elsewhere, and stands for the whole.
 """
@@ -19,8 +19,8 @@ WRITTEN: Final = "manifest.written"
 """The fact by which a trail knows a manifest."""
 
 
-def sealed(manifest: Manifest) -> dict[str, Any]:
-    """A manifest as it is written, with its seal; raises `ManifestError` where something needed is missing."""
+def hashed(manifest: Manifest) -> dict[str, Any]:
+    """A manifest as it is written, with its hashes; raises `ManifestError` where something needed is missing."""
     data: dict[str, Any] = msgspec.to_builtins(complete(manifest))
     fields = field_hashes(data)
     return {**data, FIELDS: fields, WHOLE: digest(fields)}
@@ -47,8 +47,8 @@ def _escaped(name: str) -> str:
     return name.replace("\\", "\\\\").replace(".", "\\.")
 
 
-def unsealed(data: Mapping[str, Any]) -> Manifest:
-    """The manifest of what was written, whether or not its seal holds; raises `ManifestError`."""
+def manifest_in(data: Mapping[str, Any]) -> Manifest:
+    """The manifest of what was written, whether or not its hashes fit; raises `ManifestError`."""
     bare = {name: value for name, value in data.items() if name not in (FIELDS, WHOLE)}
     try:
         return complete(msgspec.convert(bare, Manifest))
