@@ -66,7 +66,10 @@ CASES: dict[str, tuple[str, ...]] = {
         "export", "heads",
     ),
     "coverage": ("", "--json", "--run ODD", "--transcript ODD", "ODD"),
-    "runs": ("", "--json", "show RUN", "show RUN --json", "show ODD"),
+    "runs": (
+        "", "--json", "show RUN", "show RUN --json", "show ODD", "manifest RUN", "manifest RUN --json", "manifest ODD",
+        "verify ODD", "verify policy.yaml",
+    ),
     "budget": ("show", "show --json", "top --policy policy.yaml"),
     "state": ("", "--json", "ODD"),
     "metrics": ("", "--json", "--openmetrics", "ODD"),
@@ -88,7 +91,10 @@ CASES: dict[str, tuple[str, ...]] = {
     "broker": ("--socket ODD --policy ODD.yaml --allow-user ODD", "ODD"),
     "notify": ("test", "test --json", "waiting", "waiting --json", "send", "ODD"),
     "policy": ("show policy.yaml", "show policy.yaml --json", "diff policy.yaml default"),
-    "tutor": ("play ODD", "play ODD --root EVIL", "ODD"),
+    "tutor": (
+        "play ODD", "play ODD --root EVIL", "record ODD --moves policy.yaml --out ODD --model EVIL", "replay ODD",
+        "replay policy.yaml", "bundle ODD", "bundle bad.yaml", "bundle policy.yaml --freeze ODD.json", "ODD",
+    ),
     "schema": ("", "--json"),
     "lab": ("measure ODD", "measure shell --corpora ODD"),
 }  # fmt: skip

@@ -28,6 +28,10 @@ NEWEST: Final = 10
 """How many of a run's decisions, and of its unfinished calls, are told one by one."""
 
 
+HELD: Final = 100
+"""How many records are looked at that are older than their run, before they are taken for those of another."""
+
+
 class RunStory(msgspec.Struct, frozen=True, kw_only=True):
     """One run. `ended` is `None` for one whose end is not written; `last` is then its newest record.
 
@@ -189,11 +193,25 @@ def run_detail(reader: Reader, run: str, progress: Progress | None = None) -> Ru
 
 
 def records_of(reader: Reader, story: RunStory, progress: Progress | None = None) -> Iterator[Found]:
-    """The records of a run from its end back to its beginning; not those of an earlier one of that name."""
+    """The records of a run from its end back to its beginning; not those of an earlier one of that name.
+
+    A run's beginning is written with its first decision, which can be about an event of a moment before. What is older
+    than the run is therefore held until its chain shows the beginning: behind that it belongs to the run.
+    """
+    held: dict[str, list[Found]] = {}
+    over: set[str] = set()
     for found in reader.of_run(story.run.id, progress):
-        if found.stub.at < story.began:
-            return
-        yield found
+        if found.chain in over:
+            continue
+        if found.stub.at >= story.began:
+            if found.stub.kind == notes.RUN:
+                yield from held.pop(found.chain, ())
+            yield found
+        elif found.stub.kind in (notes.RUN, notes.END) or len(held.get(found.chain, ())) == HELD:
+            over.add(found.chain)
+            held.pop(found.chain, None)
+        else:
+            held.setdefault(found.chain, []).append(found)
 
 
 def _starts(found: Found) -> bool:

@@ -30,12 +30,18 @@ COLUMNS: Final = ("run", "state", "began", "lasted", "decided", "refused", "agen
 NUMBERS: Final = frozenset({"decided", "refused", "lasted"})
 
 USAGE: Final = """stanchion runs [-n N] [--all] [--trail DIR] [--json]
-       stanchion runs show ID [--trail DIR] [--store URL] [--json]"""
+       stanchion runs show ID [--trail DIR] [--store URL] [--json]
+       stanchion runs manifest ID [--out FILE] [--trail DIR] [--json]
+       stanchion runs verify FILE [--trail DIR] [--json]"""
 
 DESCRIPTION: Final = """\
 List the newest runs: agent, task, state, decisions by action, and duration. Or show one in
 full: its policy, how its budgets were used over time, its last decisions, calls that were
 started but never reported an outcome, and what it had produced when it ended.
+
+`manifest` writes what the trail has of a run as one file. `verify` names every field of
+such a file, or of one that a run of the Tutor wrote, that was changed since, or that is not as
+the trail has it, and every file it names that was changed.
 
 A run is open, idle (between two checks with --run), ended, halted (a guard or an operator
 stopped it), cancelled, or lost: its end was never written, and its process is gone. One that
@@ -46,25 +52,31 @@ examples:
   stanchion runs
   stanchion runs --all --json | jq 'select(.state == "lost")'
   stanchion runs show last
+  stanchion runs manifest last --out run.json
+  stanchion runs verify run.json
 
 The trail is the project's (`stanchion state --where`), or the one that STANCHION_AUDIT names;
 the store, which knows what is left of budgets, is the project's or the one of STANCHION_STORE.
 
 exit status:
-  0  it is shown
-  2  there is no such run, or no trail"""
+  0  it is shown, or the manifest is whole
+  1  the manifest is not whole
+  2  there is no such run, no trail, or no manifest"""
+
+DOES: Final = {"show": "shows one run", "manifest": "tells of one run", "verify": "looks at one file"}
 
 
 def add(commands: Any) -> None:
     """Add the command to those of the command line."""
     summary = "list runs and their state, or show one in full"
     parser: Parser = commands.add_parser("runs", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
-    parser.add_argument("verb", metavar="show", nargs="?", help="show one run in full")
-    parser.add_argument("id", metavar="ID", nargs="?", help="the run's ID; `last` is the newest")
+    parser.add_argument("verb", metavar="show|manifest|verify", nargs="?", help="what to do with one run")
+    parser.add_argument("id", metavar="ID", nargs="?", help="the run's ID, `last` is the newest; or a manifest")
     parser.add_argument("-n", "--lines", metavar="N", type=count, help="how many runs (default: 20)")
     parser.add_argument("--all", action="store_true", help="all runs")
     parser.add_argument("--trail", metavar="DIR", help="the folder of the trail")
     parser.add_argument("--store", metavar="URL", help="the store with the run's budgets: a file or a URL")
+    parser.add_argument("--out", metavar="FILE", help="where to write the manifest (default: standard output)")
     add_project(parser)
     parser.add_argument("--json", action="store_true", help="answer with JSON, one line for each run")
 
@@ -74,14 +86,30 @@ def run(args: argparse.Namespace) -> int:
     if args.verb is None:
         if args.store is not None:
             raise BadInput("`--store` is for `stanchion runs show`: the list does not show budgets")
+        if args.out is not None:
+            raise BadInput("`--out` is for `stanchion runs manifest`: the list is printed")
         return _list(args)
-    if args.verb != "show":
-        raise BadInput(f"`stanchion runs` cannot `{args.verb}`: {nearest(args.verb, ['show'], 'write `show`')}")
+    if args.verb not in DOES:
+        raise BadInput(f"`stanchion runs` cannot `{args.verb}`: {nearest(args.verb, DOES, 'write `show`')}")
     if args.all or args.lines is not None:
-        raise BadInput("`--all` and `-n` are for the list: `stanchion runs show` shows one run")
+        raise BadInput(f"`--all` and `-n` are for the list: `stanchion runs {args.verb}` {DOES[args.verb]}")
     if args.id is None:
+        if args.verb == "verify":
+            raise BadInput("give the manifest: `stanchion runs manifest ID --out FILE` writes one")
         raise BadInput("give the run: `stanchion runs` lists them, and `last` is the newest")
-    return _show(args)
+    return _one(args)
+
+
+def _one(args: argparse.Namespace) -> int:
+    if args.verb != "show" and args.store is not None:
+        raise BadInput("`--store` is for `stanchion runs show`: a manifest has no budgets")
+    if args.verb != "manifest" and args.out is not None:
+        raise BadInput("`--out` is for `stanchion runs manifest`")
+    if args.verb == "show":
+        return _show(args)
+    from stanchion.cli.run_manifests import manifest, verify
+
+    return manifest(args) if args.verb == "manifest" else verify(args)
 
 
 def _list(args: argparse.Namespace) -> int:

@@ -23,16 +23,27 @@ from stanchion.tutor.graph.picture import to_dot, to_svg
 from stanchion.tutor.law.v2 import TutorV2
 from stanchion.tutor.law.verdicts import MoveResult
 
-USAGE: Final = "stanchion tutor play GAME [--root DIR] [--moves FILE] [--graph FILE] [--user UID]"
+USAGE: Final = """stanchion tutor play GAME [--root DIR] [--moves FILE] [--graph FILE] [--user UID]
+       stanchion tutor record GAME --moves FILE --out FILE [--root DIR] [--user UID]
+                              [--model NAME] [--bundle FILE [--baseline]]
+       stanchion tutor replay MANIFEST [--root DIR] [--user UID]
+       stanchion tutor bundle FILE [--freeze FILE]"""
 
 DESCRIPTION: Final = """\
-play  make moves, one JSON object a line, until what the game asks for is proven or the
-      moves end; commands run confined, in the folder of the game"""
+play    make moves, one JSON object a line, until what the game asks for is proven or the
+        moves end; commands run confined, in the folder of the game
+record  play the replies of a file, and leave a manifest, the trace and a recording
+replay  play a recording again, and say where it differs; no command runs, unless there is
+        a folder to run them in
+bundle  look at a bundle, or freeze one: only a frozen bundle is played by"""
 
 EPILOG: Final = """\
 examples:
   stanchion tutor play count.yaml --root notes
   stanchion tutor play count.yaml --moves moves.jsonl --graph evidence.svg
+  stanchion tutor record count.yaml --moves moves.jsonl --out run.json
+  stanchion tutor replay run.json
+  stanchion tutor bundle draft.yaml --freeze bundle.json
 
 moves:
   {"action": "PROPOSE", "command": "wc -l a.txt"}
@@ -42,11 +53,17 @@ moves:
 A graph is written as `.svg`, `.dot` (Graphviz) or `.jsonl`.
 
 exit status:
-  0  what the game asks for is proven
+  0  what the game asks for is proven, the replay is the same, or the bundle is frozen
+  1  the replay differs
   2  the game cannot be played: its file, its rules, its folder, or the walls round its commands
   3  the moves ended before it was"""
 
-TAKES: Final = {"play": frozenset({"root", "moves", "graph", "user"})}
+TAKES: Final = {
+    "play": frozenset({"root", "moves", "graph", "user"}),
+    "record": frozenset({"root", "moves", "user", "out", "model", "bundle", "baseline"}),
+    "replay": frozenset({"root", "user"}),
+    "bundle": frozenset({"freeze"}),
+}
 LOST: Final = 3
 SHOWN: Final = 2_000
 HINTED: Final = Status.HINTED
@@ -57,17 +74,34 @@ def add(commands: Any) -> None:
     """Add the command to those of the command line."""
     summary = "play a game in which only what is proven counts"
     parser: Parser = commands.add_parser("tutor", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
-    parser.add_argument("verb", metavar="play", help="what to do")
-    parser.add_argument("game", metavar="GAME", help="the file of the game")
+    parser.add_argument("verb", metavar="|".join(TAKES), help="what to do")
+    parser.add_argument("game", metavar="FILE", help="the file of the game, a manifest, or a bundle")
     parser.add_argument("--root", metavar="DIR", help="the folder it is played in (default: that of the game)")
     parser.add_argument("--moves", metavar="FILE", help="the moves (default: standard input)")
     parser.add_argument("--graph", metavar="FILE", help="where to write the evidence")
     parser.add_argument("--user", metavar="UID", type=count, help="who commands run as, where you are root")
+    parser.add_argument("--out", metavar="FILE", help="where to write the manifest")
+    parser.add_argument("--model", metavar="NAME", help="whose replies they are (default: script)")
+    parser.add_argument("--bundle", metavar="FILE", help="the frozen bundle to play by")
+    parser.add_argument("--baseline", action="store_true", help="go on without the bundle if it is refused")
+    parser.add_argument("--freeze", metavar="FILE", help="where to write the frozen bundle")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Play a game."""
+    """Play a game, record or replay one, or look at a bundle."""
     check_verb("tutor", TAKES, args, "game")
+    if args.verb == "play":
+        return _play(args)
+    if args.verb == "bundle":
+        from stanchion.cli import tutor_bundle
+
+        return tutor_bundle.run(args)
+    from stanchion.cli import tutor_replay
+
+    return tutor_replay.record(args) if args.verb == "record" else tutor_replay.again(args)
+
+
+def _play(args: argparse.Namespace) -> int:
     wanted = None if args.graph is None else Path(args.graph)
     if wanted is not None and wanted.suffix not in WRITTEN:
         raise BadInput(f"`--graph {args.graph}` has no known ending: write {', '.join(WRITTEN)}")

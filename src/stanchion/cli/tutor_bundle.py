@@ -1,0 +1,41 @@
+"""`stanchion tutor bundle`: look at a bundle, or freeze one."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+
+from stanchion.cli.terminal import put, say
+from stanchion.cli.trouble import BadInput
+from stanchion.runtime.tutor.bundle_files import freeze_bundle, load_bundle
+from stanchion.tutor.bundles.file import BundleFile
+from stanchion.tutor.bundles.refusals import Refusal
+
+
+def run(args: argparse.Namespace) -> int:
+    """Say what a frozen bundle is for, or freeze one; one that is refused is bad input."""
+    if args.freeze is not None:
+        made = freeze_bundle(args.game, args.freeze)
+        if isinstance(made, Refusal):
+            raise BadInput(f"`{args.game}` is not frozen ({made.reason.value}): {made.why}")
+        say(sys.stdout, f"wrote {args.freeze}: {made}")
+        return 0
+    found = load_bundle(args.game)
+    if isinstance(found, Refusal):
+        raise BadInput(f"`{args.game}` is refused ({found.reason.value}): {found.why}")
+    for line in _lines(found):
+        put(sys.stdout, line)
+    return 0
+
+
+def _lines(bundle: BundleFile) -> Iterator[str]:
+    yield f"{bundle.bundle_id or 'a bundle'}, version {bundle.bundle_version}"
+    yield f"hash         {bundle.bundle_hash}"
+    if bundle.scope is not None:
+        for name in ("games", "models", "laws"):
+            yield f"{name:<12} {', '.join(getattr(bundle.scope, name))}"
+    prompts = [name for name in bundle.prompts.__struct_fields__ if getattr(bundle.prompts, name) is not None]
+    yield f"prompts      {', '.join(prompts) or 'none'}"
+    yield f"exemplars    {len(bundle.exemplars)}"
+    yield f"temperature  {bundle.model_params.temperature:g}"

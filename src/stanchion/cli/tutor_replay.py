@@ -1,0 +1,103 @@
+"""`stanchion tutor record` and `replay`: a game that leaves a manifest, and the same game once more."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from stanchion.cli.terminal import put, say
+from stanchion.cli.trouble import BadInput
+from stanchion.runtime.sandbox.sandbox import SandboxError
+from stanchion.runtime.tutor.games import GameError
+from stanchion.runtime.tutor.recorded import Left, play_recorded
+from stanchion.runtime.tutor.replays import Replayed, ReplayError, replay
+from stanchion.tutor.bundles.refusals import BundleRefused
+from stanchion.tutor.envelope.config import EnvelopeConfig
+from stanchion.tutor.manifests.manifest import ManifestError, Model
+
+DIFFERS, LOST = 1, 3
+SHOWN: Final = 20
+LARGEST: Final = 16 << 20
+
+
+def record(args: argparse.Namespace) -> int:
+    """Play the replies of a file, and leave a manifest."""
+    if args.moves is None or args.out is None:
+        raise BadInput("give the replies with `--moves FILE`, and where the manifest goes with `--out FILE`")
+    replies = _replies(Path(args.moves))
+    config = EnvelopeConfig(
+        layer3_policy="off" if args.bundle is None else "bundle",
+        policy_bundle_path=args.bundle,
+        manifest_path=args.out,
+    )
+    said = iter(replies)
+    try:
+        left = play_recorded(
+            args.game,
+            lambda _prompt, _temperature, _seed: next(said),
+            config,
+            Model(temperature=0.0, model_id=args.model or "script"),
+            root=args.root,
+            turns=len(replies),
+            refused="baseline" if args.baseline else "stop",
+            user=args.user,
+        )
+    except (GameError, SandboxError, BundleRefused, ManifestError) as error:
+        raise BadInput(str(error)) from None
+    for line in _played(left):
+        put(sys.stdout, line)
+    say(sys.stdout, f"wrote {args.out}")
+    return 0 if left.episode.won else LOST
+
+
+def _replies(path: Path) -> list[str]:
+    """The replies of a file, one a line."""
+    try:
+        if path.stat().st_size > LARGEST:
+            raise BadInput(f"`{path}` has more than {LARGEST >> 20} MiB")
+        found = [line for line in path.read_text("utf-8").split("\n") if line.strip()]
+    except OSError as error:
+        raise BadInput(f"`{path}`: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise BadInput(f"`{path}` is not UTF-8") from None
+    if not found:
+        raise BadInput(f"`{path}` has no reply")
+    return found
+
+
+def _played(left: Left) -> Iterator[str]:
+    if left.chosen.refusal is not None:
+        yield f"note: the bundle is refused, and the baseline is played: {left.chosen.refusal.why}"
+    for one in left.episode.trace.turns:
+        check = f", {one.check_verdict}" if one.check_verdict else ""
+        yield f"{one.turn}. {one.move_type or 'no move'}: {one.move_verdict or 'not read'}{check}, {one.score_delta:+d}"
+    end = "proven" if left.episode.won else "not proven"
+    yield f"{end} after turn {left.episode.turns}, with {left.episode.score} points"
+
+
+def again(args: argparse.Namespace) -> int:
+    """Play the episode of a manifest again, and say where it differs."""
+    try:
+        found = replay(args.game, args.root, args.user)
+    except (ReplayError, SandboxError, ManifestError) as error:
+        raise BadInput(str(error)) from None
+    for line in _compared(found):
+        put(sys.stdout, line)
+    return DIFFERS if found.differences else 0
+
+
+def _compared(found: Replayed) -> Iterator[str]:
+    for one in found.differences[:SHOWN]:
+        yield f"turn {one.turn}: {one.field}: it was {one.was}, and is {one.now}"
+    if len(found.differences) > SHOWN:
+        yield f"and {len(found.differences) - SHOWN} more"
+    for note in found.notes:
+        yield f"note: {note}"
+    turns = "1 turn" if found.turns == 1 else f"{found.turns} turns"
+    if found.differences:
+        yield f"it differs from turn {min(one.turn for one in found.differences)} on; {turns} before that went the same"
+    else:
+        yield f"the same: {turns}"

@@ -1,0 +1,158 @@
+"""Files of bundles: read whole or not at all, and frozen."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import msgspec
+import yaml
+
+from stanchion.policy.composed import read_text
+from stanchion.tutor.bundles.bundle import Bundle
+from stanchion.tutor.bundles.canonical import NotCanonical
+from stanchion.tutor.bundles.file import HASH, BundleFile
+from stanchion.tutor.bundles.reading import bundle_hash, read_file, read_frozen
+from stanchion.tutor.bundles.refusals import BundleRefused, Reason, Refusal
+from stanchion.tutor.bundles.scope import Use, unfit
+from stanchion.tutor.bundles.using import bundle_of
+
+LARGEST: Final = 1 << 20
+ENDINGS: Final = (".json", ".yaml", ".yml")
+
+Refused = Literal["baseline", "stop"]
+"""What a run does whose bundle is refused: it goes on without one, or it does not begin."""
+
+
+class Chosen(msgspec.Struct, frozen=True):
+    """The bundle that a run plays by, or why it plays by none."""
+
+    bundle: Bundle | None = None
+    file: BundleFile | None = None
+    refusal: Refusal | None = None
+
+
+def choose_bundle(path: str | Path, use: Use, refused: Refused = "stop") -> Chosen:
+    """The bundle of a file, for one use. One that is refused raises `BundleRefused`, or leaves the run at baseline."""
+    found = load_bundle(path)
+    why = found if isinstance(found, Refusal) else unfit(found, use)
+    if isinstance(found, BundleFile) and why is None:
+        return Chosen(bundle_of(found), found)
+    assert isinstance(why, Refusal)  # what is no bundle is one
+    if refused == "stop":
+        raise BundleRefused(Refusal(why.reason, f"{path}: {why.why}"))
+    return Chosen(refusal=why)
+
+
+def load_bundle(path: str | Path) -> BundleFile | Refusal:
+    """The frozen bundle of a file, whatever it is for."""
+    data = read_data(Path(path))
+    return data if isinstance(data, Refusal) else read_frozen(data)
+
+
+def freeze_bundle(path: str | Path, to: str | Path) -> str | Refusal:
+    """Write a copy of a bundle with its hash, as JSON, and give the hash. If anything else is wrong with it, that is
+    said instead. What is there already is not written over: a frozen bundle stays as it is."""
+    target = Path(to)
+    if target.suffix != ".json":
+        return Refusal(Reason.UNREADABLE, f"`{to}` does not end in `.json`: a frozen bundle is written as JSON")
+    data = read_data(Path(path))
+    file = data if isinstance(data, Refusal) else read_file(data)
+    if isinstance(file, Refusal):
+        return file
+    bare = {name: value for name, value in data.items() if name != HASH}
+    try:
+        frozen = {HASH: bundle_hash(bare), **bare}
+    except NotCanonical as error:
+        return Refusal(Reason.BAD_VALUE, f"it has no canonical form: {error}")
+    checked = read_frozen(frozen)
+    if isinstance(checked, Refusal):
+        return checked
+    try:
+        with target.open("x", encoding="utf-8") as written:
+            written.write(json.dumps(frozen, indent=2, ensure_ascii=False) + "\n")
+    except OSError as error:
+        return Refusal(Reason.UNREADABLE, f"`{to}` cannot be written: {_why(error)}")
+    return str(frozen[HASH])
+
+
+def read_data(path: Path) -> Any:
+    """What stands in a file, as plain data, or a `Refusal`."""
+    if path.suffix not in ENDINGS:
+        return Refusal(Reason.UNREADABLE, f"it ends in none of {', '.join(ENDINGS)}")
+    try:
+        text = _text(path)
+    except OSError as error:
+        return Refusal(Reason.UNREADABLE, f"it cannot be read: {_why(error)}")
+    except UnicodeDecodeError:
+        return Refusal(Reason.UNREADABLE, "it cannot be read: it is not UTF-8")
+    if isinstance(text, Refusal):
+        return text
+    return _json(text) if path.suffix == ".json" else _yaml(text, str(path))
+
+
+def _text(path: Path) -> str | Refusal:
+    """The text of a plain file: anything else may be endless, and is not opened for long."""
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            return Refusal(Reason.UNREADABLE, "it is not a plain file")
+        data = file.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        return Refusal(Reason.TOO_LARGE, f"it has more than {LARGEST >> 20} MiB")
+    return data.decode("utf-8")
+
+
+class _Twice(ValueError):
+    pass
+
+
+def _json(text: str) -> Any:
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made: dict[str, Any] = {}
+        for name, value in pairs:
+            if name in made:
+                raise _Twice(f"`{name}` is there twice")
+            made[name] = value
+        return made
+
+    try:
+        return json.loads(text, object_pairs_hook=unique)
+    except _Twice as error:
+        return Refusal(Reason.DUPLICATE_KEY, str(error))
+    except RecursionError:
+        return Refusal(Reason.UNREADABLE, "it is not JSON that can be read: it is too deep")
+    except ValueError as error:
+        return Refusal(Reason.UNREADABLE, f"it is not JSON, or was cut off: {error}")
+
+
+def _yaml(text: str, origin: str) -> Any:
+    marked = _marked(text)
+    if marked:
+        return Refusal(Reason.ALIASES, f"{marked}: a bundle has everything written out")
+    document = read_text(text, origin)
+    if document.faults:
+        said = str(document.faults[0])
+        twice = "appears here a second time" in said
+        return Refusal(Reason.DUPLICATE_KEY if twice else Reason.UNREADABLE, said)
+    return document.root.data()
+
+
+def _marked(text: str) -> str:
+    """The first anchor or alias of a text, with its line; empty where there is none, or no YAML."""
+    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        for event in yaml.parse(text, Loader=loader):
+            name = getattr(event, "anchor", None)
+            if name is not None:
+                sign = "*" if isinstance(event, yaml.AliasEvent) else "&"
+                return f"line {event.start_mark.line + 1} has `{sign}{name}`"
+    except (yaml.YAMLError, ValueError):
+        pass  # reading it says what is wrong
+    return ""
+
+
+def _why(error: OSError) -> str:
+    return error.strerror.lower() if error.strerror else type(error).__name__

@@ -1,0 +1,147 @@
+"""Playing a game with a model so that it can be played again: through the envelope, behind walls, with a manifest."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from stanchion.runtime.sandbox.limits import Limits
+from stanchion.runtime.sandbox.sandbox import Sandbox
+from stanchion.runtime.tutor.bundle_files import Chosen, Refused, choose_bundle
+from stanchion.runtime.tutor.games import Game, load_game, load_rules, rules_of
+from stanchion.runtime.tutor.manifests import LAWS, ManifestWriter
+from stanchion.runtime.tutor.recordings import Played, RecordedExecutor, RecordedRunner, Recorder
+from stanchion.runtime.tutor.runners import Confining, ShellExecutor
+from stanchion.runtime.tutor.surroundings import game_hash
+from stanchion.tutor.bundles.bundle import Bundle
+from stanchion.tutor.bundles.scope import Use
+from stanchion.tutor.envelope.config import EnvelopeConfig
+from stanchion.tutor.envelope.envelope import Episode, Model, TutorEnvelope
+from stanchion.tutor.law.v1 import TutorV1
+from stanchion.tutor.law.v2 import TutorV2
+from stanchion.tutor.manifests.manifest import Benchmark, Model as ModelPart
+from stanchion.tutor.rules.typed import TypedRule
+
+
+class Left(msgspec.Struct, frozen=True):
+    """A game that was played, by which bundle, and the manifest that it left, if the settings ask for one."""
+
+    episode: Episode
+    chosen: Chosen
+    manifest: dict[str, Any] | None = None
+    path: Path | None = None
+
+
+def play_recorded(
+    file: str | Path,
+    model: Model,
+    config: EnvelopeConfig,
+    asked: ModelPart,
+    *,
+    law: str = "2",
+    root: str | Path | None = None,
+    turns: int | None = None,
+    refused: Refused = "stop",
+    run: Any = None,
+    user: int | None = None,
+) -> Left:
+    """Play the game of a file. `asked` says who the model is and how it is asked; `refused` what becomes of the run
+    where its bundle is refused; `run` is the run of a shield that judges the commands, and whose trail then knows the
+    manifest.
+
+    Raises `GameError`, `SandboxError`, `BundleRefused`, `EnvelopeError` and `ManifestError`: but for the last, nothing
+    has run.
+    """
+    if law not in LAWS:
+        raise ValueError(f"`{law}` is no law: there are {', '.join(LAWS)}")
+    game = load_game(file)
+    folder = Path(file).parent if root is None else Path(root)
+    chosen = _chosen(config, Use(game=game.name, model=asked.model_id or "", law=law), refused)
+    played = _played(
+        game, rules_of(game, file), law, config, chosen, game.turns if turns is None else min(turns, game.turns)
+    )
+    asked = _tuned(asked, chosen)
+    files = Benchmark(benchmark_files_hash=game_hash(played.game, played.rules, folder), benchmark_ids=(game.name,))
+    tape = Recorder()
+    with ExitStack() as stack:
+        sandbox = stack.enter_context(Sandbox(folder, Limits(), user=user))
+        writer = _writer(played, asked, files, config, chosen, run)
+        envelope = enveloped(played, _hands(law, sandbox, game, run, tape))
+        episode = envelope.run_episode(model, played.turns, temperature=heat_of(played, asked), seed=asked.seed)
+    for one in episode.exchanges:
+        tape.reply(one.prompt, one.temperature, one.seed, one.output)
+    if writer is None:
+        return Left(episode, chosen)
+    return Left(episode, chosen, writer.finish(episode.trace, tape, episode.score, episode.won), writer.path)
+
+
+def _chosen(config: EnvelopeConfig, use: Use, refused: Refused) -> Chosen:
+    if not config.policy_enabled:
+        return Chosen()
+    wanted = msgspec.structs.replace(use, deterministic=config.deterministic_mode)
+    return choose_bundle(config.policy_bundle_path or "", wanted, refused)
+
+
+def _played(
+    game: Game, rules: tuple[TypedRule, ...], law: str, config: EnvelopeConfig, chosen: Chosen, turns: int
+) -> Played:
+    if chosen.bundle is None:
+        config = msgspec.structs.replace(config, layer3_policy="off")
+    return Played(
+        law=law,
+        game=msgspec.to_builtins(game),
+        rules=tuple(msgspec.to_builtins(rules)),
+        config=msgspec.to_builtins(config),
+        bundle=None if chosen.bundle is None else msgspec.to_builtins(chosen.bundle),
+        turns=turns,
+    )
+
+
+def _tuned(asked: ModelPart, chosen: Chosen) -> ModelPart:
+    """How the model is asked; where there is a bundle, as that has it."""
+    if chosen.bundle is None:
+        return asked
+    params = chosen.bundle.model_params
+    return msgspec.structs.replace(
+        asked, temperature=params.temperature, top_p=params.top_p, max_tokens=params.max_tokens
+    )
+
+
+def _writer(
+    played: Played, asked: ModelPart, files: Benchmark, config: EnvelopeConfig, chosen: Chosen, run: Any
+) -> ManifestWriter | None:
+    if not config.manifest_enabled:
+        return None
+    return ManifestWriter(played, asked, files, config.manifest_path, chosen, run)
+
+
+def _hands(law: str, sandbox: Sandbox, game: Game, run: Any, tape: Recorder) -> Any:
+    """What runs the commands, and takes down what they show."""
+    if law == "1":
+        return RecordedExecutor(ShellExecutor(sandbox=sandbox, run=run), tape)
+    return RecordedRunner(Confining(sandbox, game.programs, run), tape)
+
+
+def enveloped(played: Played, hands: Any) -> TutorEnvelope:
+    """The envelope of what was played, or is to be, at the beginning of the game; `hands` run its commands."""
+    config = msgspec.convert(played.config, EnvelopeConfig)
+    bundle = None if played.bundle is None else msgspec.convert(played.bundle, Bundle)
+    return TutorEnvelope(_referee(played, hands), config, bundle)
+
+
+def _referee(played: Played, hands: Any) -> TutorV1 | TutorV2:
+    game = msgspec.convert(played.game, Game)
+    if played.law == "1":
+        tutor = TutorV1(game.name, hands, load_rules())
+        tutor.setup_game(game.goal)
+        return tutor
+    rules = msgspec.convert(played.rules, tuple[TypedRule, ...])
+    return TutorV2(game.name, hands, game.goal, game.claims, game.writes, rules=rules)
+
+
+def heat_of(played: Played, asked: ModelPart) -> float | None:
+    """The temperature to give an episode: a bundle has its own, and then none is given."""
+    return None if played.bundle is not None else asked.temperature

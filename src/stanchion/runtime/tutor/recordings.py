@@ -1,0 +1,206 @@
+"""Recordings: what a model said in an episode and what its commands showed, line by line. By one the episode is played
+again without either."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from stanchion.tutor.law.denylist import is_safe
+from stanchion.tutor.law.executor import Executor
+from stanchion.tutor.law.v2 import Outcome, Runner
+
+LARGEST: Final = 256 << 20
+
+
+class RecordingError(ValueError):
+    """What is wrong with a recording, or with playing it: it goes another way than it was recorded."""
+
+
+class Played(msgspec.Struct, frozen=True, tag_field="type", tag="game", forbid_unknown_fields=True, kw_only=True):
+    """What was played: the game, under which law, with which layers, by which bundle, for how many turns at most."""
+
+    law: str
+    game: dict[str, Any]
+    rules: tuple[dict[str, Any], ...] = ()
+    config: dict[str, Any]
+    bundle: dict[str, Any] | None = None
+    turns: int
+
+
+class Reply(msgspec.Struct, frozen=True, tag_field="type", tag="reply", forbid_unknown_fields=True):
+    """One call of the model. `output` is `None` where a guard kept what it said."""
+
+    prompt: str
+    temperature: float
+    seed: int | None
+    output: str | None
+
+
+class Refusing(msgspec.Struct, frozen=True, tag_field="type", tag="refused", forbid_unknown_fields=True):
+    """Whether a command would run, as it was asked for the first time: empty if it would."""
+
+    argv: tuple[str, ...]
+    write: bool
+    why: str
+
+
+class Showed(msgspec.Struct, frozen=True, tag_field="type", tag="ran", forbid_unknown_fields=True):
+    """What a command showed. Under the first law a command is one text."""
+
+    argv: tuple[str, ...]
+    write: bool
+    outcome: Outcome
+
+
+Line = Played | Reply | Refusing | Showed
+
+
+def _encode(line: Line) -> bytes:
+    """A line in ASCII: a model may say what is no UTF-8, and it is played again as it was said."""
+    return json.dumps(msgspec.to_builtins(line), sort_keys=True, separators=(",", ":")).encode()
+
+
+class Recorder:
+    """Takes down what happens in an episode, in its order."""
+
+    def __init__(self) -> None:
+        self.lines: list[Line] = []
+        self._asked: set[tuple[tuple[str, ...], bool]] = set()
+
+    def reply(self, prompt: str, temperature: float, seed: int | None, output: str | None) -> None:
+        """Take down a call of the model."""
+        self.lines.append(Reply(prompt, temperature, seed, output))
+
+    def refused(self, argv: tuple[str, ...], write: bool, why: str) -> None:
+        """Take down whether a command would run."""
+        if (argv, write) not in self._asked:
+            self._asked.add((argv, write))
+            self.lines.append(Refusing(argv, write, why))
+
+    def ran(self, argv: tuple[str, ...], write: bool, outcome: Outcome) -> None:
+        """Take down what a command showed."""
+        self.lines.append(Showed(argv, write, outcome))
+
+    @property
+    def calls(self) -> int:
+        """How often the model was called."""
+        return sum(isinstance(one, Reply) for one in self.lines)
+
+
+class RecordedRunner:
+    """Runs commands under the second law, and takes down what they show."""
+
+    def __init__(self, runner: Runner, recorder: Recorder) -> None:
+        self._runner, self._recorder = runner, recorder
+
+    def refused(self, argv: tuple[str, ...], write: bool, /) -> str:
+        """Why a command would not run."""
+        why = self._runner.refused(argv, write)
+        self._recorder.refused(argv, write, why)
+        return why
+
+    def run(self, argv: tuple[str, ...], write: bool, /) -> Outcome:
+        """Run a command."""
+        outcome = self._runner.run(argv, write)
+        self._recorder.ran(argv, write, outcome)
+        return outcome
+
+
+class RecordedExecutor:
+    """Runs texts under the first law, and takes down what they show."""
+
+    def __init__(self, executor: Executor, recorder: Recorder) -> None:
+        self._executor, self._recorder = executor, recorder
+
+    def is_safe(self, command: str, /) -> tuple[bool, str]:
+        """Whether the denylist has nothing against a command."""
+        return self._executor.is_safe(command)
+
+    def execute(self, command: str, mode: str = "read", /) -> tuple[int, str, str]:
+        """Run a text."""
+        rc, stdout, stderr = self._executor.execute(command, mode)
+        self._recorder.ran((command,), mode == "write", Outcome(True, rc, stdout, stderr))
+        return rc, stdout, stderr
+
+
+class Playback:
+    """Gives what was recorded, each thing once and in its order. It is the model, and what runs the commands, of an
+    episode that is played again; what was not recorded so raises `RecordingError`."""
+
+    def __init__(self, lines: Iterable[Line]) -> None:
+        kept = list(lines)
+        self._replies = iter([one for one in kept if isinstance(one, Reply)])
+        self._shown = iter([one for one in kept if isinstance(one, Showed)])
+        self._refused = {(one.argv, one.write): one.why for one in kept if isinstance(one, Refusing)}
+
+    def __call__(self, prompt: str, temperature: float = 0.0, seed: int | None = None) -> str:
+        """What the model said then. Another prompt is no error here: the trace shows it."""
+        reply = next(self._replies, None)
+        if reply is None:
+            raise RecordingError("the model is asked once more than it was")
+        if (reply.temperature, reply.seed) != (temperature, seed):
+            was = f"temperature {reply.temperature:g} and seed {reply.seed}"
+            raise RecordingError(f"the model is asked with temperature {temperature:g} and seed {seed}: it was {was}")
+        if reply.output is None:
+            raise RecordingError("a guard kept this reply from the recording: it cannot be played again")
+        return reply.output
+
+    def left(self) -> tuple[int, int]:
+        """How many replies, and how many commands, are left."""
+        return sum(1 for _ in self._replies), sum(1 for _ in self._shown)
+
+    def refused(self, argv: tuple[str, ...], write: bool, /) -> str:
+        """Why a command would not run then."""
+        if (argv, write) not in self._refused:
+            raise RecordingError(f"`{' '.join(argv)}` was not asked for when it was recorded")
+        return self._refused[argv, write]
+
+    def run(self, argv: tuple[str, ...], write: bool, /) -> Outcome:
+        """What a command showed then."""
+        shown = next(self._shown, None)
+        if shown is None or (shown.argv, shown.write) != (argv, write):
+            was = "nothing" if shown is None else f"`{' '.join(shown.argv)}`"
+            raise RecordingError(f"`{' '.join(argv)}` is run: it was {was}")
+        return shown.outcome
+
+    def is_safe(self, command: str, /) -> tuple[bool, str]:
+        """Whether the denylist has nothing against a command."""
+        return is_safe(command)
+
+    def execute(self, command: str, mode: str = "read", /) -> tuple[int, str, str]:
+        """What a text showed then."""
+        outcome = self.run((command,), mode == "write")
+        return outcome.rc, outcome.stdout, outcome.stderr
+
+
+def to_lines(played: Played, recorder: Recorder) -> bytes:
+    """A recording as it is written."""
+    return b"".join(_encode(one) + b"\n" for one in (played, *recorder.lines))
+
+
+def read_recording(path: str | Path) -> tuple[Played, tuple[Line, ...]]:
+    """What was played, and what happened then; raises `RecordingError`."""
+    lines = tuple(_lines(Path(path)))
+    if not lines or not isinstance(lines[0], Played) or any(isinstance(one, Played) for one in lines[1:]):
+        raise RecordingError(f"{path}: a recording begins with one line of type `game`")
+    return lines[0], lines[1:]
+
+
+def _lines(path: Path) -> Iterator[Line]:
+    try:
+        if path.stat().st_size > LARGEST:
+            raise RecordingError(f"{path}: it has more than {LARGEST >> 20} MiB")
+        data = path.read_bytes()
+    except OSError as error:
+        raise RecordingError(f"{path}: it cannot be read: {error.strerror}") from None
+    for number, line in enumerate(data.split(b"\n"), 1):
+        if line.strip():
+            try:
+                yield msgspec.convert(json.loads(line), Line)
+            except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+                raise RecordingError(f"{path}: line {number}: {error}") from None

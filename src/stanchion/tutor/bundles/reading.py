@@ -1,0 +1,113 @@
+"""Reading a bundle from plain data: it is used as it was frozen, or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from string import Formatter
+from typing import Any, Final
+
+import msgspec
+
+from stanchion.kernel.regex import regex
+from stanchion.tutor.bundles.canonical import NotCanonical, digest
+from stanchion.tutor.bundles.file import HASH, VERSION, BundleFile, Compared, Shown
+from stanchion.tutor.bundles.refusals import Reason, Refusal
+
+PLACES: Final = frozenset({"task_description", "context"})
+"""What is filled into a `task_template`."""
+UNKNOWN: Final = "Object contains unknown field"
+_VERSION: Final = regex(r"(0|[1-9][0-9]{0,5})\.(0|[1-9][0-9]{0,5})(?:\.(?:0|[1-9][0-9]{0,5}))?")
+
+
+def bundle_hash(data: Mapping[str, Any]) -> str:
+    """The hash of a bundle: over the canonical JSON of everything in it but the hash. Raises `NotCanonical`."""
+    return digest({name: value for name, value in data.items() if name != HASH})
+
+
+def read_file(data: Any) -> BundleFile | Refusal:
+    """The bundle of some data, frozen or not.
+
+    Cases, in this order: it is no mapping; it is of a version whose keys are not known here; a key or a value is wrong.
+    """
+    if not isinstance(data, Mapping):
+        return Refusal(Reason.BAD_VALUE, "a bundle is a mapping with `bundle_version`, `prompts` and `model_params`")
+    return _newer(data.get("bundle_version")) or _converted(data)
+
+
+def read_frozen(data: Any) -> BundleFile | Refusal:
+    """The bundle of some data; what is not frozen, or was changed since, is refused."""
+    file = read_file(data)
+    return file if isinstance(file, Refusal) else (_unlike(data, file) or file)
+
+
+def _newer(version: Any) -> Refusal | None:
+    found = _VERSION.fullmatch(version) if isinstance(version, str) else None
+    if found is None:
+        return Refusal(Reason.BAD_VALUE, '`bundle_version` is missing or no version: write `"1.0.0"`, in quotes')
+    if (int(found[1]), int(found[2])) > VERSION:
+        known = ".".join(map(str, VERSION))
+        return Refusal(Reason.NEWER, f"it is of version `{version}`, and {known} is the newest that is read here")
+    return None
+
+
+def _converted(data: Mapping[str, Any]) -> BundleFile | Refusal:
+    try:
+        file = msgspec.convert(data, BundleFile)
+        for number, one in enumerate(file.exemplars):
+            _exemplar(number, one)
+    except msgspec.ValidationError as error:
+        said = str(error)
+        if said.startswith(UNKNOWN):
+            return Refusal(Reason.UNKNOWN_KEY, f"{said[0].lower()}{said[1:]}")
+        return Refusal(Reason.BAD_VALUE, f"{said[:1].lower()}{said[1:]}")
+    template = file.prompts.task_template
+    wrong = "" if template is None else _misplaced(template)
+    return Refusal(Reason.BAD_VALUE, wrong) if wrong else file
+
+
+def _exemplar(number: int, data: dict[str, Any]) -> None:
+    try:
+        exemplar_of(data)
+    except msgspec.ValidationError as error:
+        raise msgspec.ValidationError(f"{error} - in `$.exemplars[{number}]`") from None
+
+
+def exemplar_of(data: Mapping[str, Any]) -> Shown | Compared:
+    """An example in the shape that its keys say; raises `ValidationError` for what is none."""
+    return msgspec.convert(data, Compared) if "task" in data else msgspec.convert(data, Shown)
+
+
+def _misplaced(template: str) -> str:
+    """What a template would have filled in besides its task and what is known; empty if nothing."""
+    try:
+        parts = list(Formatter().parse(template))
+    except ValueError as error:
+        return f"`task_template` cannot be filled in ({error}): write `{{{{` for a brace"
+    for _, name, form, turned in parts:
+        if name is not None and (name not in PLACES or form or turned):
+            fine = " and ".join(f"`{{{one}}}`" for one in sorted(PLACES))
+            return f"`task_template` has `{{{name}}}`: {fine} are filled in, and a brace is written `{{{{`"
+    doubled = [f"{{{{{one}}}}}" for one in PLACES if f"{{{one}}}" in "".join(part[0] for part in parts)]
+    return f"`task_template` has `{doubled[0]}`, which would be filled in as well: leave it out" if doubled else ""
+
+
+def plain_template(template: str) -> str:
+    """A template whose doubled braces are single ones: it is filled in by replacing its places, and nothing else."""
+    parts = Formatter().parse(template)
+    return "".join(text + (f"{{{name}}}" if name is not None else "") for text, name, _, _ in parts)
+
+
+def _unlike(data: Mapping[str, Any], file: BundleFile) -> Refusal | None:
+    """Why the data is not what was frozen."""
+    try:
+        own = bundle_hash(data)
+    except NotCanonical as error:
+        return Refusal(Reason.BAD_VALUE, f"it has no canonical form: {error}")
+    if file.bundle_hash is None:
+        return Refusal(Reason.NO_HASH, "it has no `bundle_hash`: look at it, then freeze it")
+    if file.bundle_hash != own:
+        said = f"its `bundle_hash` is `{file.bundle_hash[:80]}`, and what stands in it has `{own}`"
+        return Refusal(Reason.WRONG_HASH, f"{said}: it was changed after it was frozen")
+    if file.scope is None:
+        return Refusal(Reason.NO_SCOPE, "it does not say what it is for: give it a `scope` and freeze it again")
+    return None
