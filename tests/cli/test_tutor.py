@@ -198,7 +198,7 @@ def test_a_kernel_without_namespaces_is_one_clear_line_and_nothing_ran(place: Pa
     inside = ["unshare", "-U", "-r", "sh", "-c", NO_NAMESPACES, "sh", *play, "--moves", str(place / "moves.jsonl")]
     done = subprocess.run(inside, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert (done.stderr.count("\n"), done.stderr.rstrip().endswith("nothing ran")) == (1, True)
+    assert (done.stderr.count("\n"), "nothing ran" in done.stderr) == (1, True)
     assert not (place / "x").exists()
 
 
