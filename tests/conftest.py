@@ -19,6 +19,9 @@ WORLDS: Final = Path(tempfile.mkdtemp(prefix="stanchion-tests-"))
 NUMBERS: Final = itertools.count()
 os.environ["STANCHION_STATE_DIR"] = str(WORLDS / "collecting")
 
+LONG: Final = frozenset({"test_types.py", "test_wheels.py", "test_add_a_guard.py", "test_comparing.py"})
+"""Files with tests that take as long as hundreds of others."""
+
 # Started in the background, a program ignores Ctrl-C, and so would every program that a test starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -40,6 +43,12 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("soak" if os.environ.get("STANCHION_SOAK") else "ci")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes long by itself: begun last, it would keep one worker busy while the others have nothing
+    left to do."""
+    items.sort(key=lambda item: item.path.name not in LONG)
 
 
 def pytest_collection_finish() -> None:
