@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from stanchion.approvals import new_key as key_making
+from stanchion.telemetry import lines
 
 # What is made while tests are collected keeps out of the developer's own folders, too.
 WORLDS: Final = Path(tempfile.mkdtemp(prefix="stanchion-tests-"))
@@ -84,4 +85,5 @@ def own_world(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("XDG_CONFIG_HOME", str(folder / "config"))
     monkeypatch.setenv("STANCHION_STORE", "memory:")
     monkeypatch.setenv("STANCHION_AUDIT", "memory:")
+    monkeypatch.setattr(lines, "PATIENCE_S", 20.0)  # a busy machine may not get to a line of the log for long
     monkeypatch.setattr(key_making, "ROUNDS", 1)  # what each guess at a passphrase costs, tests would pay all the time

@@ -13,9 +13,10 @@ from stanchion import Refused, Shield
 from stanchion.kernel.actions import Action
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.lookups import Answered
+from stanchion.runtime.answers import repository
 from tests.operators import BOB, KNOWN_BOB
 
-POLICY = {"name": "p", "guards": [{"use": "shell", "repository": True, "counted": False}]}
+POLICY = {"name": "p", "guards": [{"use": "shell", "repository": True, "counted": False, "deadline_ms": 60_000}]}
 TOLD, ASKED, REFUSED, PASSED = Action.WARN, Action.ESCALATE, Action.BLOCK, Action.ALLOW
 
 
@@ -52,7 +53,8 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def work(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The test's own clone."""
+    """The test's own clone; git may take its time."""
+    monkeypatch.setattr(repository, "WAITED_S", 60.0)
     shutil.copytree(template, tmp_path, dirs_exist_ok=True)
     folder = tmp_path / "work"
     git(folder, "remote", "set-url", "origin", str(tmp_path / "origin"))
