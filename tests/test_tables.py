@@ -81,7 +81,7 @@ def postgres(_: Path) -> Iterator[StoreFactory]:
 
 
 STORES: Final = {"sqlite": sqlite, "redis": redis, "postgres": postgres}
-EVERY: Final = {"sqlite": 1, "redis": 5, "postgres": 5}
+EVERY: Final = {"sqlite": 4, "redis": 9, "postgres": 9}
 """Of how many cases that keep something one is played; in a soak all are, and those that keep nothing."""
 KEEPING: Final = {"breaker", "budget", "loops", "step_limit", "time_limit"}
 """Tables that would be of no use here if nothing were kept."""

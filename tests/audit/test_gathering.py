@@ -66,7 +66,7 @@ class Processes:
             trail.close()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.lists(STEPS, min_size=1, max_size=3))
 def test_all_that_was_decided_is_told_once(eras: list[list[tuple[int, str, int]]]) -> None:
     """Whoever ends first, or not at all, and however they take turns; a name that is used again is another run."""

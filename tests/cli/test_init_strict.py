@@ -13,6 +13,7 @@ from stanchion.policy.load import load_policy
 from stanchion.policy.loosening import loosenings
 from stanchion.policy.starter import starter
 from stanchion.testing import Case, read_table, shield_for
+from tests.sampling import some
 
 TABLES = sorted((Path(__file__).parents[1] / "tables").glob("*.yaml"))
 ALLOWLIST = "  - use: tool_allowlist\n    undeclared: refuse\n"
@@ -44,7 +45,7 @@ def outcomes(shield: Shield, case: Case) -> Iterator[Decision | None]:
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda file: str(file.stem))
 def test_whatever_default_refuses_is_refused(fresh: Path, table: Path) -> None:
-    cases = read_table(table).cases
+    cases = some(read_table(table).cases, 3, table.stem)
     known = {host: found for case in cases for host, found in case.addresses.items()}
     usual, mine = (shield_for(one, resolver=lambda host, _port: known.get(host, ())) for one in ("default", fresh))
     let_through = [

@@ -8,6 +8,7 @@ from typing import Any
 from hypothesis import given, strategies as st
 
 from stanchion.experience.bounded import CUT, MOST_CHARS, bounded, cut, encoded, fingerprint
+from tests.properties.examples import sample
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=300),
@@ -16,6 +17,7 @@ VALUES = st.recursive(
 )
 
 
+@sample(25)
 @given(st.dictionaries(st.text(max_size=80), VALUES, max_size=60))
 def test_everything_is_kept_in_bounds_and_can_be_written(args: dict[str, Any]) -> None:
     data = encoded(bounded(args))

@@ -121,7 +121,7 @@ def test_fault_04_code_that_is_at_work_too_long_allows_nothing_critical() -> Non
     assert took < 20
 
 
-CALLS: Final = 10_000 if os.environ.get("STANCHION_SOAK") else 1_000
+CALLS: Final = 10_000 if os.environ.get("STANCHION_SOAK") else 400
 LARGEST_GROWTH: Final = 2_000_000
 """How many bytes the second half of the calls may add: what is kept of a run is kept up to a number, which the first
 half fills."""

@@ -1,6 +1,7 @@
 """The bench of packs gives rows with ratios; what it is measured against does the same work, without us."""
 
 import ast
+import gc
 import json
 import sqlite3
 import subprocess
@@ -219,6 +220,14 @@ def test_sessions_are_drawn_by_their_lengths(tmp_path: Path) -> None:
     assert [step.chars for step in few.steps] == [6, 16, 26, 36]
     assert len(whole.sessions) == SPARING * len(few.sessions)
     assert whole.steps[0].asked == ("please",)
+
+
+def test_what_was_kept_from_the_collector_stays_so() -> None:
+    """Whoever measures in a process of somebody else's, as these tests do, would make each later search slow."""
+    gc.freeze()
+    before = gc.get_freeze_count()
+    play_all({}, ())
+    assert gc.get_freeze_count() >= before > 0
 
 
 def test_a_call_that_is_refused_has_no_time() -> None:

@@ -109,13 +109,13 @@ places = st.lists(st.integers(0, 120), max_size=14)
 
 @pytest.mark.parametrize("text", ["sk-01234567", "pin 9080 x", "a <<keykey>>"])
 def test_every_way_of_cutting_a_short_text_gives_the_same(text: str) -> None:
-    """All of them, one after the other."""
+    """One after the other; in a soak all of them."""
     expected = whole(small(), text)
     assert "[redacted:" in expected
     inner = range(1, len(text))
     ways = [chosen for count in range(len(text)) for chosen in combinations(inner, count)]
     assert len(ways) == 2 ** (len(text) - 1)
-    wrong = [chosen for chosen in ways if "".join(streamed(small(), cut(text, chosen))) != expected]
+    wrong = [chosen for chosen in some(ways, 5, text) if "".join(streamed(small(), cut(text, chosen))) != expected]
     assert wrong == []
 
 
@@ -132,7 +132,7 @@ def test_every_two_cuts_through_a_secret_give_the_same(secret: str) -> None:
         assert not any(part in "".join(out) for part in leaked)
 
 
-@sample(150, share=0.2)
+@sample(60, share=0.2)
 @given(texts, places)
 def test_every_text_cut_anywhere_gives_the_redaction_of_the_whole(text: str, places: list[int]) -> None:
     """On both drivers; what is redacted is in no prefix of what comes out."""

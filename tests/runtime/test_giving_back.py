@@ -402,7 +402,7 @@ def test_one_interrupt_anywhere_leaves_nothing_taken(work: str) -> None:
 
 
 def struck_anywhere(work: str) -> None:
-    every = 1 if SOAK else 3 if work == "call" else 11
+    every = 1 if SOAK else 7 if work == "call" else 23
     at = random.Random(work).randint(1, every)
     while True:
         house = House()
@@ -425,7 +425,7 @@ def test_what_is_to_happen_once_can_begin_where_it_was_cut_off_before() -> None:
 
 
 def begun_again() -> None:
-    at, every = (1, 1) if SOAK else (3, 7)
+    at, every = (1, 1) if SOAK else (3, 17)
     house, ran, again = House(), list[int](), 0
 
     def pay(number: int) -> str:
@@ -475,7 +475,7 @@ def test_one_interrupt_anywhere_in_the_items_of_a_call(work: str) -> None:
 
 
 def struck_in_items(work: str) -> None:
-    at, every = (1, 1) if SOAK else (random.Random(work).randint(1, 31), 31)
+    at, every = (1, 1) if SOAK else (random.Random(work).randint(1, 61), 61)
     while True:
         house = House()
         place = struck(work, house, at, KeyboardInterrupt)

@@ -110,7 +110,7 @@ def test_a_payment_cut_twice_is_paid_once(named: str) -> None:
     story = Story(named)
     steps, _ = World(story).live(None)
     every = [Cut(step, after, "killed") for step in range(steps) for after in (False, True)]
-    for first, second in some(itertools.product(every, repeat=2), 7, named):
+    for first, second in some(itertools.product(every, repeat=2), 17, named):
         world = World(story)
         world.live(first)
         world.clock.advance(HOUR_MS)

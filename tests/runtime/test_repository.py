@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -12,9 +13,10 @@ from stanchion import Refused, Shield
 from stanchion.kernel.actions import Action
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.lookups import Answered
+from stanchion.runtime.answers import repository
 from tests.operators import BOB, KNOWN_BOB
 
-POLICY = {"name": "p", "guards": [{"use": "shell", "repository": True, "counted": False}]}
+POLICY = {"name": "p", "guards": [{"use": "shell", "repository": True, "counted": False, "deadline_ms": 60_000}]}
 TOLD, ASKED, REFUSED, PASSED = Action.WARN, Action.ESCALATE, Action.BLOCK, Action.ALLOW
 
 
@@ -30,12 +32,13 @@ def git(folder: Path, *words: str, who: str = "me") -> None:
     subprocess.run(["git", *names, *words], cwd=folder, check=True, capture_output=True, env={**os.environ, **own})
 
 
-@pytest.fixture
-def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A clone with a committed file on a branch of one's own, everything pushed."""
-    folder = tmp_path / "work"
-    git(tmp_path, "init", "-q", "--bare", "origin")
-    git(tmp_path, "clone", "-q", "origin", "work")
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A clone with a committed file on a branch of one's own, everything pushed; and where it was cloned from."""
+    both = tmp_path_factory.mktemp("template")
+    folder = both / "work"
+    git(both, "init", "-q", "--bare", "origin")
+    git(both, "clone", "-q", "origin", "work")
     git(folder, "config", "user.email", "me@example.org")
     (folder / "kept.py").write_text("kept\n", encoding="utf-8")
     (folder / ".gitignore").write_text("out/\n", encoding="utf-8")
@@ -45,6 +48,17 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     git(folder, "checkout", "-qb", "topic")
     git(folder, "commit", "-qm", "second", "--allow-empty")
     git(folder, "push", "-qu", "origin", "topic")
+    return both
+
+
+@pytest.fixture
+def work(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The test's own clone; git may take its time."""
+    monkeypatch.setattr(repository, "WAITED_S", 60.0)
+    shutil.copytree(template, tmp_path, dirs_exist_ok=True)
+    folder = tmp_path / "work"
+    git(folder, "remote", "set-url", "origin", str(tmp_path / "origin"))
+    git(folder, "update-index", "--refresh")  # its files are others, with the same content
     monkeypatch.chdir(folder)
     return folder
 

@@ -83,7 +83,7 @@ def called(case: Attack | Setup) -> str:
 def pairs() -> Iterator[Any]:
     """Each attack in both set-ups."""
     for setup in (ENROLLED, PINNED):
-        for attack in tried(setup, 2):
+        for attack in tried(setup, 4):
             yield pytest.param(attack, setup, id=f"{attack.name}-{setup.name}")
 
 
@@ -95,7 +95,7 @@ def tried(setup: Setup, every: int) -> list[Attack]:
 
 def unanswered(setup: Setup) -> list[Attack]:
     """Those that need no answer of an operator."""
-    return [attack for attack in tried(setup, 3) if not attack.answered]
+    return [attack for attack in tried(setup, 6) if not attack.answered]
 
 
 @pytest.mark.parametrize(("attack", "setup"), list(pairs()))

@@ -213,7 +213,7 @@ def test_an_operator_tops_a_budget_up(world: World) -> None:
 def test_a_kill_at_any_step_holds_one_estimate_at_the_most(world: World) -> None:
     """Killed before and after each batch of a call: at most its estimate is charged, and the run that goes on settles
     what is open. A call of which nothing is held has either not begun or is settled."""
-    steps = range(12) if SOAK or world.kind in ("memory", "sqlite") else (1, 3)
+    steps = range(12) if SOAK or world.kind == "memory" else (1, 3)
     for step in steps:
         run_id = f"step-{step}"
         counter = key("default", "budget", "spend", "tokens", "run", run_id)
@@ -241,7 +241,7 @@ def test_a_kill_at_any_step_holds_one_estimate_at_the_most(world: World) -> None
             assert charged == 400
             break
     else:
-        assert world.kind not in ("memory", "sqlite"), "it has more steps"
+        assert world.kind != "memory", "it has more steps"
 
 
 def _drop() -> None:
@@ -279,7 +279,7 @@ def crash(world: World, seed: int, settles: bool) -> None:
 def test_a_crash_loop_is_charged_what_it_spent_and_what_was_in_flight(
     world: World,
 ) -> None:
-    kills = 40 if SOAK else 10 if world.kind == "sqlite" else 4
+    kills = 40 if SOAK else 4
     for seed in range(kills):
         killed(lambda seed=seed: crash(world, seed, settles=True), world.notes)  # type: ignore[misc] # a default
     words = noted(world.notes)

@@ -39,7 +39,7 @@ __all__ = ["place", "server"]
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 SOAK: Final = bool(os.environ.get("STANCHION_SOAK"))
-SEEDS: Final = 2_000 if SOAK else 200
+SEEDS: Final = 2_000 if SOAK else 100
 LONG_S: Final = 3_600.0
 """Longer than any test: nothing is given back by itself."""
 

@@ -27,8 +27,8 @@ from stanchion.testing.store_suite.random_batch import random_batch
 from tests.stores.several import OpenedAgain, TakingTurns, two
 
 SOAK: Final = bool(os.environ.get("STANCHION_SOAK"))
-SEEDS: Final = range(200 if SOAK else 6)
-CASES: Final = 2_000 if SOAK else 60
+SEEDS: Final = range(200 if SOAK else 3)
+CASES: Final = 2_000 if SOAK else 30
 MADE: Final[dict[str, Callable[[Path, FakeClock], Store]]] = {
     "one": SqliteStore,
     "two": lambda path, clock: TakingTurns(two(path, clock)),

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from stanchion.telemetry import loggers
+from stanchion.telemetry import lines, loggers
 from stanchion.telemetry.lines import Apart
 from tests.interrupts import everywhere, files
 
@@ -77,7 +77,8 @@ def test_a_handler_that_has_something_to_say_itself(written: Written) -> None:
     assert written.lines == ["hello", "echo of hello"]
 
 
-def test_one_who_holds_the_lock_of_a_handler_is_not_held_up(written: Written) -> None:
+def test_one_who_holds_the_lock_of_a_handler_is_not_held_up(written: Written, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines, "PATIENCE_S", 0.05)
     written.acquire()  # as anybody does whose handler calls a guarded tool
     try:
         say("one")
@@ -87,6 +88,7 @@ def test_one_who_holds_the_lock_of_a_handler_is_not_held_up(written: Written) ->
         written.release()
     say("three")
     assert_soon(lambda: written.lines == ["one", "two", "three"])
+    assert_soon(lambda: lines.apart._patient)  # the next one waits for its lines again
 
 
 def assert_soon(true: object) -> None:

@@ -25,6 +25,7 @@ from stanchion.stores.memory import MemoryStore
 from stanchion.stores.protocol import StoreError
 from stanchion.stores.redis import RedisStore
 from stanchion.telemetry.kinds import Kind, Occurrence
+from stanchion.telemetry.notices.post import Post
 from tests.live_folders import remove
 from tests.operators import ANN, KNOWN
 from tests.stores.redis_server import FOREVER_S, Server, hurry
@@ -42,7 +43,9 @@ ASKS: dict[str, Any] = {
 
 @pytest.fixture
 def receiver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Receiver]:
-    """A receiver that the environment names as the place where notices go."""
+    """A receiver that the environment names as the place where notices go. A shield that closes waits until they are
+    delivered, however long that takes on a busy machine."""
+    monkeypatch.setattr(Post.close, "__defaults__", (FOREVER_S,))
     with receiving() as one:
         secret = tmp_path / "secret"
         secret.write_text(SECRET)
@@ -193,8 +196,10 @@ FULL = """
 import logging, resource, signal, sys
 from pathlib import Path
 from stanchion import Shield
+from stanchion.telemetry.notices.post import Post
 
 logging.basicConfig()
+Post.close.__defaults__ = (60.0,)
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 folder = Path(sys.argv[1])

@@ -151,7 +151,7 @@ class Locking(RuleBasedStateMachine):
 @pytest.mark.parametrize("kind", KINDS)
 def test_locks_equal_a_small_model(kind: str) -> None:
     machine = type(f"Locking{kind.title()}", (Locking,), {"kind": kind})
-    many = {"memory": 100, "sqlite": 10, "postgres": 5, "redis": 10}[kind] * (50 if SOAK else 1)
+    many = {"memory": 40, "sqlite": 5, "postgres": 5, "redis": 5}[kind] * (50 if SOAK else 1)
     run_state_machine_as_test(
         machine,
         settings=settings(

@@ -204,6 +204,7 @@ def play_all(players: dict[str, Player], sessions: tuple[Session, ...]) -> dict[
     for name in order:
         players[name].play(sessions[len(sessions) // 2])
     took: dict[str, list[Any]] = {name: [] for name in order}
+    kept = gc.get_freeze_count()
     gc.collect()
     gc.freeze()  # what the others are made of is not looked through again and again on a player's time
     try:
@@ -212,5 +213,6 @@ def play_all(players: dict[str, Player], sessions: tuple[Session, ...]) -> dict[
                 took[name] += players[name].play(session)
             order = [*order[1:], order[0]]
     finally:
-        gc.unfreeze()
+        if not kept:  # who keeps things from the collector goes on doing so
+            gc.unfreeze()
     return took
