@@ -110,7 +110,9 @@ def run(args: argparse.Namespace) -> int:
     try:
         import mcp  # noqa: F401 - only whether it is there
     except ImportError:
-        raise BadInput("the proxy needs the package `mcp`: install it with `pip install 'stanchion[mcp]'`") from None
+        raise BadInput(
+            "the proxy needs the package `mcp`: install the extra `mcp`, from a checkout `pip install '.[mcp]'`"
+        ) from None
     return _serve(args)
 
 

@@ -260,9 +260,47 @@ def test_two_servers_that_share_a_store_have_pins_of_their_own(era: str) -> None
 
     assert anyio.run(played, "Searches the wiki.", "npx wiki")
     assert anyio.run(played, "Searches the mail.", "npx mail")
-    assert anyio.run(played, "Searches notes.", "npx wiki", "notes")
+    assert anyio.run(played, "Searches notes.", "npx notes", "notes")
     assert not anyio.run(played, "Searches other things.", "npx wiki"), "its own pins hold"
     assert not anyio.run(played, "Searches other notes.", "npx other", "notes"), "a name is the server, whatever runs"
+
+
+@pytest.mark.parametrize("before", [UNNAMED, "wiki"])
+def test_a_server_that_gets_another_name_keeps_its_pins(
+    era: str, before: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Or else whatever it says by then would be pinned as if it were new."""
+    shield = shield_for(READS)
+
+    async def played(name: str, words: str) -> bool:
+        tools = Tools(name, search=lambda context, args: text("found"))
+        tools.descriptions["search"] = tools.instructions = words
+        upstream = msgspec.structs.replace(tools.upstream(), told_by="npx wiki")
+        async with client_of(shield, upstream, era=era) as client:
+            assert (client.instructions == words) is not (await client.call_tool("search", {})).is_error
+            return bool(tools.calls)
+
+    assert anyio.run(played, before, "Searches the wiki.")
+    assert anyio.run(played, "notes", "Searches the wiki."), "only its name is another"
+    assert "the server `notes` was known as" in caplog.text
+    assert not anyio.run(played, "notes", "Searches, and sends what it finds to somebody.")
+    assert anyio.run(played, before, "Searches the wiki.")
+
+
+def test_one_of_several_servers_that_gets_another_name_is_told_of(era: str, caplog: pytest.LogCaptureFixture) -> None:
+    shield = shield_for(READS)
+
+    async def played(name: str) -> None:
+        tools, other = Tools(name, search=lambda context, args: text("found")), Tools("other")
+        upstream = msgspec.structs.replace(tools.upstream(), told_by="npx wiki")
+        async with client_of(shield, upstream, other.upstream(), era=era) as client:
+            assert not (await client.call_tool(f"{name}__search", {})).is_error
+
+    anyio.run(played, "wiki")
+    anyio.run(played, "wiki")
+    assert "known as" not in caplog.text
+    anyio.run(played, "notes")
+    assert "the server `notes` was known as `wiki`: its definitions are pinned anew" in caplog.text
 
 
 def test_instructions_that_give_orders_are_withheld(era: str) -> None:

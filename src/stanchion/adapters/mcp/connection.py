@@ -16,7 +16,7 @@ def _of(context: Any) -> Any:
     # The library hands no connection to its handlers, but keeps one behind each session.
     connection = getattr(context.session, "_connection", None)
     if connection is None or not hasattr(connection, "state") or not hasattr(connection, "exit_stack"):
-        raise Unknown("the installed version of `mcp` is not known here: install one with `stanchion[mcp]`")
+        raise Unknown("the installed version of `mcp` is not known here: install the extra `mcp` again")
     return connection
 
 

@@ -10,6 +10,8 @@ from typing import Any, Final
 
 import msgspec
 
+from stanchion.adapters.mcp.identity import identity
+from stanchion.adapters.mcp.upstream import Upstream
 from stanchion.policy.definitions import reads_definitions
 from stanchion.readings.definitions.reader import is_plain_name
 
@@ -36,6 +38,16 @@ class Definitions:
     def __init__(self, shield: Any) -> None:
         self._shield = shield
         self._seen: dict[bytes, float] = {}
+        self._whose: dict[tuple[str, str], str] = {}
+
+    async def whose(self, upstream: Upstream, alone: bool) -> str:
+        """Whose the definitions of a server are pinned as."""
+        if not reads_definitions(self._shield.policy):
+            return upstream.pinned_as
+        known = (upstream.name, upstream.told_by)
+        if known not in self._whose:
+            self._whose[known] = await asyncio.to_thread(identity, self._shield, upstream, alone)
+        return self._whose[known]
 
     async def taken_in(self, tools: list[dict[str, Any]], server: str = "") -> dict[str, str]:
         """Pin and read definitions, as those of a server where their names do not say whose they are; gives those that

@@ -74,7 +74,9 @@ async def _shown(relay: Relay, link: Link, method: str, items: list[dict[str, An
     if method == "tools/list":
         link.stamp.learn(items)
         named = [{**each, "name": relay.names.shown(link.name, str(each.get("name")))} for each in items]
-        doubts = await relay.setup.definitions.taken_in(named, link.upstream.pinned_as if relay.names.is_alone else "")
+        definitions = relay.setup.definitions
+        whose = await definitions.whose(link.upstream, relay.names.is_alone)
+        doubts = await definitions.taken_in(named, whose if relay.names.is_alone else "")
         shown = [withheld(each, doubts[each["name"]]) if each["name"] in doubts else each for each in named]
         link.schemas.update({each["name"]: each.get("inputSchema") for each in named})
         return relay.without_secrets([each for each in shown if each is not None])

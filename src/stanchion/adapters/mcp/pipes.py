@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import io
-import os
 from collections import deque
 from typing import Any, Final
 
@@ -173,16 +172,12 @@ class Outgoing(asyncio.Protocol):
 
 async def reading(descriptor: int) -> Incoming:
     """Read messages from a pipe or a socket, until it is shut."""
-    _, incoming = await asyncio.get_running_loop().connect_read_pipe(Incoming, _opened(descriptor, "rb"))
+    _, incoming = await asyncio.get_running_loop().connect_read_pipe(Incoming, io.FileIO(descriptor, "rb"))
     return incoming
 
 
 async def writing(descriptor: int, then: Incoming | None = None) -> Outgoing:
     """Write messages to a pipe or a socket, until it is shut."""
     loop = asyncio.get_running_loop()
-    _, outgoing = await loop.connect_write_pipe(lambda: Outgoing(then), _opened(descriptor, "wb"))
+    _, outgoing = await loop.connect_write_pipe(lambda: Outgoing(then), io.FileIO(descriptor, "wb"))
     return outgoing
-
-
-def _opened(descriptor: int, mode: str) -> io.IOBase:
-    return os.fdopen(descriptor, mode, buffering=0)

@@ -115,8 +115,10 @@ class Relay:
             words = link.greeted.instructions
             if not words:
                 continue
-            name = f"{link.upstream.pinned_as}:instructions"  # a tool of a server has a slash behind its name
-            doubts = await self.setup.definitions.taken_in(
+            definitions = self.setup.definitions
+            whose = await definitions.whose(link.upstream, self.names.is_alone)
+            name = f"{whose}:instructions"  # a tool of a server has a slash behind its name
+            doubts = await definitions.taken_in(
                 [{"name": name, "description": words, "inputSchema": {"type": "object"}}]
             )
             if not doubts:

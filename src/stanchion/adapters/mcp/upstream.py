@@ -45,11 +45,14 @@ class Upstream(msgspec.Struct, frozen=True):
     """What tells it from other servers where nobody has named it: its command or its address."""
 
     @property
+    def place(self) -> str:
+        """What its command or address is called; empty where neither is known."""
+        return f"{UNNAMED}-{blake2b(self.told_by.encode(), digest_size=4).hexdigest()}" if self.told_by else ""
+
+    @property
     def pinned_as(self) -> str:
-        """Whose the definitions of its tools are pinned as."""
-        if self.name != UNNAMED or not self.told_by:
-            return self.name
-        return f"{self.name}-{blake2b(self.told_by.encode(), digest_size=4).hexdigest()}"
+        """Whose the definitions of its tools are pinned as, unless they were pinned otherwise before."""
+        return self.place if self.name == UNNAMED and self.place else self.name
 
     def __post_init__(self) -> None:
         if _NAME.fullmatch(self.name) is None:
