@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import tomllib
+from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
@@ -13,6 +14,7 @@ import msgspec
 ROOT: Final = Path(__file__).resolve().parents[2]
 HERE: Final = Path("tests/adapters")
 SOURCES: Final = Path("src/stanchion/adapters")
+PACKAGE: Final = "stanchion.adapters."
 NOT_HOSTS: Final = frozenset({"http", "mcp"})
 """Adapters with no agent in them to play a scene: they guard requests, and the messages of a protocol."""
 
@@ -52,6 +54,36 @@ def files_of(adapter: str, root: Path = ROOT) -> list[Path]:
     return sorted(place.rglob("*.py")) if place.is_dir() else [place.with_suffix(".py")]
 
 
+def parts_of(adapter: str, root: Path = ROOT) -> list[Path]:
+    """An adapter's own sources, and all sources of adapters that they import, and those in turn."""
+    found, waiting = set[Path](), files_of(adapter, root)
+    while waiting:
+        file = waiting.pop()
+        if file not in found:
+            found.add(file)
+            waiting += [one for module in _imported_by(file) for one in _modules(module, root)]
+    return sorted(found)
+
+
+def _imported_by(file: Path) -> Iterator[str]:
+    """The modules of adapters that a file imports, wherever it does; a name that it imports may be a module as well."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        match node:
+            case ast.Import(names=names):
+                yield from [one.name for one in names]
+            case ast.ImportFrom(module=str(module), names=names):
+                yield from [module, *[f"{module}.{one.name}" for one in names]]
+
+
+def _modules(module: str, root: Path) -> list[Path]:
+    """The files that Python runs for a module of the adapters: its own, and those of the packages that it is in."""
+    if not module.startswith(PACKAGE):
+        return []
+    names = module.removeprefix(PACKAGE).split(".")
+    places = [(root / SOURCES).joinpath(*names[: depth + 1]) for depth in range(len(names))]
+    return [file for one in places for file in (one.with_suffix(".py"), one / "__init__.py") if file.is_file()]
+
+
 def pins(root: Path = ROOT) -> dict[str, list[str]]:
     """What each adapter is tested with."""
     read = tomllib.loads((root / HERE / "pins.toml").read_text(encoding="utf-8"))
@@ -59,9 +91,9 @@ def pins(root: Path = ROOT) -> dict[str, list[str]]:
 
 
 def source_of(adapter: str, root: Path = ROOT) -> str:
-    """A digest of an adapter's source: results hold for this source alone."""
+    """A digest of an adapter's source, with all of other adapters that it is made of: results hold for this alone."""
     digest = sha256()
-    for file in files_of(adapter, root):
+    for file in parts_of(adapter, root):
         digest.update(file.relative_to(root).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
     return digest.hexdigest()[:32]
 

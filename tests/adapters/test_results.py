@@ -7,7 +7,20 @@ from pathlib import Path
 import pytest
 
 from stanchion.testing.host_suite import BEHAVIOURS
-from tests.adapters.results import HERE, ROOT, Cell, Result, adapters, file_of, keep, kept, pins, source_of
+from tests.adapters.results import (
+    HERE,
+    ROOT,
+    SOURCES,
+    Cell,
+    Result,
+    adapters,
+    file_of,
+    keep,
+    kept,
+    parts_of,
+    pins,
+    source_of,
+)
 from tools.adapters import cells_of, complaints_about
 
 TEST = '<testcase classname="tests.adapters.mine.test_mine" name="{}" time="0.1">{}</testcase>'
@@ -67,6 +80,33 @@ def test_what_is_missing_or_stale_is_named() -> None:
     assert said == f"the source of `{adapter}` has changed since its results were found: run `make test-adapters`"
     (said,) = complaints_about(Result(adapter, {}, source_of(adapter), "none", "none", {**whole, "stream": Cell()}))
     assert said == f"`{adapter}` has neither shown `stream` nor a probe that it is out of reach"
+
+
+def test_the_parts_of_an_adapter_are_what_it_imports() -> None:
+    found = {name: {file.relative_to(ROOT / SOURCES).as_posix() for file in parts_of(name)} for name in adapters()}
+    assert {"pydantic_ai.py", "pydantic_ai_calls.py"} <= found["pydantic_ai"]
+    assert {"crewai.py", "crewai_tools.py"} <= found["crewai"]
+    assert {"openai.py", "clients/__init__.py", "clients/guarded.py", "http/leaving.py"} <= found["openai"]
+    assert {"litellm.py", "clients/guardrail.py"} <= found["litellm"]  # imported in a function
+    assert found["smolagents"] == {"smolagents.py"}
+
+
+def test_results_are_stale_where_a_part_of_the_adapter_has_changed(tmp_path: Path) -> None:
+    place = tmp_path / SOURCES
+    (place / "inner").mkdir(parents=True)
+    (place / "mine.py").write_text("from stanchion.adapters.inner import deep\nimport stanchion.adapters.beside\n")
+    (place / "beside.py").write_text("import os\n")
+    (place / "other.py").write_text("")
+    (place / "inner" / "__init__.py").write_text("")
+    (place / "inner" / "deep.py").write_text("from stanchion.adapters import mine\n")
+    first = source_of("mine", tmp_path)
+    (place / "other.py").write_text("changed = True\n")
+    assert source_of("mine", tmp_path) == first
+    seen = {first}
+    for part in ("beside.py", "inner/__init__.py", "inner/deep.py", "mine.py"):
+        (place / part).write_text((place / part).read_text() + "changed = True\n")
+        seen.add(source_of("mine", tmp_path))
+    assert len(seen) == 5
 
 
 def test_results_are_kept_as_they_are(tmp_path: Path) -> None:

@@ -9,10 +9,11 @@ from collections.abc import AsyncIterator
 from contextvars import ContextVar
 from typing import Any, Final
 
-from stanchion.hosting import EVERYTHING, Changed, Host, Hosted, Refusal, tried
+from stanchion.hosting import EVERYTHING, Changed, Host, Hosted, Refusal, survey, tried
 from stanchion.hosting.in_order import InOrder
 from stanchion.hosting.prompts import Prompts
 from stanchion.hosting.sealing import SEALED, opened, put_round, sealed
+from stanchion.hosting.survey import by_provider
 from stanchion.kernel.stages import Stage
 
 tried("agent-framework-core", "1.23", "2")
@@ -197,6 +198,7 @@ class GuardedModels(ChatMiddleware):
             return reply.pieces_of(context.result) if context.stream else _reply(context.result)
 
         options = context.options or {}
+        survey(hosted.run, by_provider(options.get("tools") or ()))
         limit = options.get("max_tokens")
         asked = await self._work.prompts.judged(hosted, views)
         named = options.get("model", getattr(context.client, "model", None))

@@ -14,7 +14,8 @@ from inspect import iscoroutinefunction
 from itertools import count
 from typing import Any, Final
 
-from stanchion.hosting import EVERYTHING, Changed, Host, Hosted, Refusal, Told, lesser, tried
+from stanchion.hosting import EVERYTHING, Changed, Host, Hosted, Refusal, Told, lesser, survey, tried
+from stanchion.hosting.survey import by_provider
 
 tried("agno", "3.1.10", "3.2")
 
@@ -75,6 +76,7 @@ def guarded(agent: Any, hosted: Hosted) -> Any:
 
 def _guarded(agent: Any, hosted: Hosted) -> Any:
     _check(agent)
+    survey(hosted.run, by_provider(agent.tools if isinstance(agent.tools, list) else (), _name(agent)))
     made = copy.copy(agent)
     for name, value in vars(agent).items():
         if isinstance(value, Model):

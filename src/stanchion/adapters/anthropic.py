@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from collections.abc import Iterable
+from typing import Any, Final
 
 from stanchion.adapters.clients.forms import Form
-from stanchion.adapters.clients.guarded import guarded, hosted_by
-from stanchion.adapters.clients.tools import Asked, Done, Toolbox, Tools, arguments, part, parts, refused, text_of
-from stanchion.adapters.http.leaving import MAX_BODY
+from stanchion.adapters.clients.methods import guarding, running
+from stanchion.adapters.clients.tools import Asked, Done, arguments, part, parts, refused, text_of
 from stanchion.hosting import EVERYTHING, Host, tried
-
-if TYPE_CHECKING:
-    from anthropic import Anthropic, AsyncAnthropic
-
-    Client = TypeVar("Client", Anthropic, AsyncAnthropic)
 
 tried("anthropic", "2.8", "3")
 
@@ -24,42 +18,14 @@ ANTHROPIC: Final = Host("anthropic", can=EVERYTHING, refused=refused, stream="ch
 FORMS: Final = (Form("v1/messages", apart="system", among=False), Form("v1/complete", said="prompt"))
 
 
-def guard(client: Client, run: Any, *, max_body: int = MAX_BODY) -> Client:
-    """A client for a run, of the same type and with the same options and connections; the given one stays as it is.
-
-    Requests to a model are judged with their replies. All others are judged as they leave, up to `max_body` bytes, and
-    what comes back is judged as a tool's result. What is refused raises `Refused`.
-    """
-    made: Client = guarded(client, ANTHROPIC, run, FORMS, max_body)
-    return made
-
-
-def run_tools(client: Anthropic, reply: Any, tools: Tools, *, handoffs: Mapping[str, str] | None = None) -> list[Any]:
-    """Run the tool calls of a message for the run of a guarded client; gives the messages to send with the next
-    request: one with all results, or none.
-
-    `handoffs` maps tools to the agents that take over when they are called. A refused call is answered with the reason;
-    what ends the run is raised.
-    """
-    box = Toolbox(hosted_by(client), tools, {} if handoffs is None else handoffs)
-    return _messages([box.run(call) for call in calls_of(reply)])
-
-
-async def arun_tools(
-    client: AsyncAnthropic, reply: Any, tools: Tools, *, handoffs: Mapping[str, str] | None = None
-) -> list[Any]:
-    """`run_tools` for async code: the calls run side by side, and tools may be coroutine functions."""
-    box = Toolbox(hosted_by(client), tools, {} if handoffs is None else handoffs)
-    return _messages(await box.arun_all(calls_of(reply)))
-
-
 def calls_of(reply: Any) -> list[Asked]:
     """The tool calls of a message that are for the caller to run."""
     blocks = [block for block in parts(reply, "content") if part(block, "type") == "tool_use"]
     return [Asked(part(block, "id"), part(block, "name"), arguments(part(block, "input"))) for block in blocks]
 
 
-def _messages(results: Iterable[Done]) -> list[Any]:
+def results_for(_reply: Any, results: Iterable[Done]) -> list[Any]:
+    """What came of the calls of a message: one message for the next request with all results, or none."""
     blocks = [
         {
             "type": "tool_result",
@@ -70,3 +36,7 @@ def _messages(results: Iterable[Done]) -> list[Any]:
         for done in results
     ]
     return [{"role": "user", "content": blocks}] if blocks else []
+
+
+guard = guarding(ANTHROPIC, FORMS)
+run_tools, arun_tools = running(calls_of, results_for)

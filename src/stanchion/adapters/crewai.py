@@ -16,7 +16,7 @@ from contextvars import ContextVar
 from functools import partial
 from typing import Any, Final, NamedTuple
 
-from stanchion.hosting import Host, Hosted, Refusal, Told, lesser, sealed, tried
+from stanchion.hosting import Host, Hosted, Part, Refusal, Told, lesser, sealed, survey, tried
 from stanchion.hosting.sealing import SEALED, Seal, seal_of
 
 tried("crewai", "1.15.30", "1.16")
@@ -70,6 +70,7 @@ reads. A request or a reply that is refused raises `HookAborted`, and so does th
 def guarded(crew: Any, hosted: Hosted) -> Iterator[Any]:
     """Guard a crew, or a single agent, for as long as the context lasts: whatever it asks and calls in it is judged."""
     team = Team(hosted, [crew, *getattr(crew, "agents", ()), getattr(crew, "manager_agent", None)])
+    survey(hosted.run, team.unguarded())
     hooks = {point: get_scoped_hooks(point) for point in InterceptionPoint}  # a scope hides the one around it
     hooks[InterceptionPoint.PRE_TOOL_CALL] = Last([team.before, *hooks[InterceptionPoint.PRE_TOOL_CALL]])
     hooks[InterceptionPoint.POST_TOOL_CALL].append(team.after)
@@ -115,6 +116,11 @@ class Team:
         """Every model of the crew, once."""
         found = [getattr(owner, name, None) for owner in self._owners for name in MODELS]
         return list({id(llm): llm for llm in found if hasattr(llm, "_track_token_usage_internal")}.values())
+
+    def unguarded(self) -> list[Part]:
+        """What asks models past those of the crew and its agents: memories have models of their own."""
+        owners = [one for one in self._owners if getattr(one, "memory", None)]
+        return [Part("client", "memory", False, str(getattr(one, "role", "crew"))) for one in owners]
 
     def tools(self) -> list[Any]:
         """Every tool that the crew has now, once."""

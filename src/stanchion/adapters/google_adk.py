@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
-from stanchion.hosting import EVERYTHING, Host, Hosted, Refusal, Told, tried
+from stanchion.hosting import EVERYTHING, Host, Hosted, Part, Refusal, Told, survey, tried
 from stanchion.hosting.sealing import Seal, put_round, seal_of
 from stanchion.hosting.waiting import Waiting, in_words
 from stanchion.kernel.stages import Stage
@@ -16,6 +16,7 @@ from stanchion.runtime.deciding.faults import text_of
 tried("google-adk", "2.13", "3")
 
 from google.adk.agents import LlmAgent  # noqa: E402
+from google.adk.code_executors import BuiltInCodeExecutor  # noqa: E402
 from google.adk.models import BaseLlm, LLMRegistry  # noqa: E402
 from google.adk.plugins.base_plugin import BasePlugin  # noqa: E402
 from google.adk.tools.agent_tool import AgentTool  # noqa: E402
@@ -97,6 +98,9 @@ class Guarded(BasePlugin):
         if isinstance(agent, LlmAgent) and not isinstance(agent.canonical_model, GuardedLlm):
             inner = agent.canonical_model
             agent.model = GuardedLlm(model=inner.model, inner=inner)
+        executor = getattr(agent, "code_executor", None)
+        if executor is not None and not isinstance(executor, BuiltInCodeExecutor):
+            survey(self._hosted.run, [Part("tool", type(executor).__name__, False, agent.name)])
 
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
         """Say for whom the guarded model is asked."""
@@ -222,6 +226,7 @@ class GuardedLlm(BaseLlm):
                 yield response
             return
         asking.judged = True
+        survey(asking.hosted.run, _by_provider(llm_request.config.tools))
         reply = Streamed()
 
         async def ask(messages: list[Any], **given: Any) -> Any:
@@ -237,6 +242,13 @@ class GuardedLlm(BaseLlm):
         async for piece in await asking.hosted.amodel(ask, messages, model=named, params=params):
             for response in reply.passed_on(piece):
                 yield response
+
+
+def _by_provider(tools: Any) -> list[Part]:
+    """The tools of a request that Google runs: all that is in them but functions that the caller runs."""
+    given = [one for one in tools or () if isinstance(one, types.Tool)]
+    named = [name for one in given for name in one.model_dump(exclude_none=True) if name != "function_declarations"]
+    return [Part("tool", name, False) for name in named]
 
 
 def _sent(request: Any, messages: list[Any], given: dict[str, Any]) -> Any:

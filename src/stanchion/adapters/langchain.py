@@ -16,7 +16,8 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion.hosting import EVERYTHING, Changed, Host, Hosted, Refusal, Told, tried
+from stanchion.hosting import EVERYTHING, Changed, Host, Hosted, Refusal, Told, survey, tried
+from stanchion.hosting.survey import by_provider
 from stanchion.kernel.stages import Stage
 
 VERSIONS: Final = (tried("langchain", "1.4", "2"), tried("langgraph", "1.2", "2"))
@@ -132,6 +133,7 @@ class Guarded(AgentMiddleware):
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Judge a request to the model, and its reply before anybody sees a piece of it."""
         asking = Asking(request)
+        survey(self._hosted.run, by_provider(request.tools))
 
         def ask(messages: Sequence[Any], **_: Any) -> Any:
             with quietly(request, messages):
@@ -142,6 +144,7 @@ class Guarded(AgentMiddleware):
     async def awrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """The same for async code."""
         asking = Asking(request)
+        survey(self._hosted.run, by_provider(request.tools))
 
         async def ask(messages: Sequence[Any], **_: Any) -> Any:
             with quietly(request, messages):

@@ -6,13 +6,16 @@ sent. So in your own code the functions are guarded, and in the proxy, whose hoo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from operator import attrgetter
 from typing import Any, Final
 
 from stanchion.adapters.clients.forms import Form
+from stanchion.adapters.clients.methods import running
 from stanchion.adapters.clients.openai_forms import CHAT, COMPLETIONS, RESPONSES, calls_of, results_for
-from stanchion.adapters.clients.tools import Toolbox, Tools, refused
-from stanchion.hosting import EVERYTHING, Host, Hosted, tried
+from stanchion.adapters.clients.tools import refused
+from stanchion.hosting import EVERYTHING, Host, Hosted, survey, tried
+from stanchion.hosting.survey import by_provider
 from stanchion.kernel.actions import Action
 
 tried("litellm", "1.106", "2")
@@ -54,12 +57,14 @@ class Functions:
         return lambda *args, **kwargs: asks(name, form, _named(name, args, kwargs))
 
     def _asked(self, name: str, form: Form, body: dict[str, Any]) -> Any:
+        survey(self.hosted.run, by_provider(body.get("tools") or ()))
         return self.hosted.model(lambda said, **more: _send(name, form.written(body, said, more)), **form.asked(body))
 
     async def _awaited(self, name: str, form: Form, body: dict[str, Any]) -> Any:
         async def ask(said: list[Any], **more: Any) -> Any:
             return await _send(name, form.written(body, said, more))
 
+        survey(self.hosted.run, by_provider(body.get("tools") or ()))
         return await self.hosted.amodel(ask, **form.asked(body))
 
 
@@ -68,24 +73,7 @@ def guard(run: Any) -> Functions:
     return Functions(run if isinstance(run, Hosted) else LITELLM.on(run))
 
 
-def run_tools(
-    functions: Functions, reply: Any, tools: Tools, *, handoffs: Mapping[str, str] | None = None
-) -> list[Any]:
-    """Run the tool calls of a reply for the run; gives the messages to send with the next request.
-
-    `handoffs` maps tools to the agents that take over when they are called. A refused call is answered with the reason;
-    what ends the run is raised.
-    """
-    box = Toolbox(functions.hosted, tools, {} if handoffs is None else handoffs)
-    return results_for(reply, [box.run(call) for call in calls_of(reply)])
-
-
-async def arun_tools(
-    functions: Functions, reply: Any, tools: Tools, *, handoffs: Mapping[str, str] | None = None
-) -> list[Any]:
-    """`run_tools` for async code: the calls run side by side, and tools may be coroutine functions."""
-    box = Toolbox(functions.hosted, tools, {} if handoffs is None else handoffs)
-    return results_for(reply, await box.arun_all(calls_of(reply)))
+run_tools, arun_tools = running(calls_of, results_for, attrgetter("hosted"))
 
 
 def guardrail(shield: Any, agent: str = "litellm") -> type[Any]:

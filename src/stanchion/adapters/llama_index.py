@@ -15,7 +15,8 @@ from itertools import count
 from typing import Any, Final, NamedTuple
 
 from stanchion import Refused
-from stanchion.hosting import EVERYTHING, Changed, Host, Hosted, Refusal, lesser, tried
+from stanchion.hosting import EVERYTHING, Changed, Host, Hosted, Refusal, lesser, survey, tried
+from stanchion.hosting.survey import by_provider
 
 tried("llama-index-core", "0.14.25", "0.15")
 tried("llama-index-workflows", "2.26", "3")
@@ -128,6 +129,7 @@ def guarded(agent: Any, hosted: Hosted, *, pause: bool = False) -> Any:
 
 def _with_model(agent: Any, team: Team) -> Any:
     made = copy.copy(agent)
+    survey(team.of(team.first).run, by_provider(getattr(agent.llm, "built_in_tools", None) or (), agent.name))
     made.__dict__["llm"] = _model(agent.llm, team, agent.name)
     return made
 

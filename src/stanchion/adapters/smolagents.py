@@ -89,7 +89,7 @@ class Tools(dict[str, Any]):
             self[name] = tool
         return self[name]
 
-    def __ior__(self, tools: Any) -> Any:
+    def __ior__(self, tools: Any) -> Any:  # type: ignore[misc] # `|` gives a plain dictionary, and no agent has that one
         self.update(tools)
         return self
 

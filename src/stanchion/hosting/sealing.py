@@ -81,8 +81,9 @@ MOST_KINDS: Final = 1_000
 
 def put_round(tool: Any, method: str, around: Callable[..., Awaitable[Any]]) -> None:
     """Have an async method of this tool, and of copies of it, go through `around(run, tool, ...)`; once is enough."""
-    if not hasattr(type(tool), "stanchion_around"):
-        tool.__class__ = _kind(type(tool), method, around)
+    kind: Any = type(tool)
+    if not hasattr(kind, "stanchion_around"):
+        tool.__class__ = _kind(kind, method, around)
 
 
 @lru_cache(MOST_KINDS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, Literal
 
 import msgspec
@@ -11,6 +11,11 @@ from stanchion.kernel.shown import visible
 from stanchion.runtime.errors import Ungoverned
 
 LONGEST: Final = 200
+
+ASKED_FOR: Final = ("input_schema", "parameters", "function")
+"""What a definition has that asks the caller to run the tool."""
+CALLERS: Final = ("function", "custom", "bash_", "text_editor_", "computer_", "memory_")
+"""How the types of tools begin that providers define and the caller runs."""
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -30,7 +35,7 @@ def survey(run: Any, parts: Iterable[Part]) -> tuple[Part, ...]:
     `Ungoverned` is raised, so that the agent does not start with them.
     """
     open_ones = tuple([part for part in parts if not part.guarded])
-    sightings = getattr(run.desk, "sightings", None)
+    sightings = getattr(getattr(run, "desk", None), "sightings", None)  # a broker's run has its desk elsewhere
     if sightings is None or not open_ones:
         return open_ones
     for part in open_ones:
@@ -39,3 +44,13 @@ def survey(run: Any, parts: Iterable[Part]) -> tuple[Part, ...]:
         named = ", ".join([f"the {part.kind} `{visible(part.name[:LONGEST])}`" for part in open_ones])
         raise Ungoverned(f"nothing guards {named}: put it under the adapter, or take it away from the agent")
     return open_ones
+
+
+def by_provider(tools: Iterable[Any], where: str = "") -> list[Part]:
+    """Of what a framework sends as an agent's tools those that the provider runs, who asks nobody here: definitions in
+    a vendor's own words, which have no arguments for the caller to take."""
+    given = [one for one in tools if isinstance(one, Mapping) and not any(name in one for name in ASKED_FOR)]
+    named = [
+        (str(one.get("type", "")), str(one.get("name", one.get("type", ", ".join(map(str, one)))))) for one in given
+    ]
+    return [Part("tool", name, False, where) for kind, name in named if not kind.startswith(CALLERS)]

@@ -97,9 +97,10 @@ def test_a_call_that_was_changed_after_it_was_judged_does_not_run(tmp_path: Path
         seen = ToolCallHookContext("pay", given, pay.to_structured_tool())
         run_before_tool_call_hooks(seen)
         given["to"]["name"] = "eve"
-        for run in (lambda: pay.run(**given), lambda: seen.tool.invoke(given)):
+        ways: list[Any] = [lambda: pay.run(**given), lambda: seen.tool.invoke(given)]
+        for way in ways:
             with pytest.raises(Ungoverned, match="the call of `pay` was changed after it was judged"):
-                run()
+                way()
         crew.kickoff()
 
     copy_context().run(paid, tmp_path, True, within)  # the hook after this call is never asked

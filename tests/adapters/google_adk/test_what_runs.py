@@ -77,7 +77,7 @@ def ran(make: Any, by: str, *said: Any) -> Any:
 
     async def play() -> None:
         async with GOOGLE_ADK.run(shield_for(POLICY), agent="helper") as hosted:
-            plugins: list[Any] = {
+            plugins: Any = {
                 "before": [Makes(make), Guarded(hosted)],
                 "behind": [Guarded(hosted), Makes(make)],
                 "callback": [Guarded(hosted)],

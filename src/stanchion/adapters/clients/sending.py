@@ -14,7 +14,8 @@ from stanchion.adapters.clients.events import Events
 from stanchion.adapters.clients.forms import Form, form_of
 from stanchion.adapters.http.leaving import Cleared, Terms
 from stanchion.adapters.http.outgoing import Outgoing, encoding_of
-from stanchion.hosting import Hosted
+from stanchion.hosting import Hosted, survey
+from stanchion.hosting.survey import by_provider
 
 UNSAID: Final = frozenset({"Omit", "NotGiven"})
 """Types of values by which SDKs say that something was not given; they are not sent."""
@@ -52,9 +53,11 @@ class Sending:
         return self.stream or self.raw == "stream"
 
     def asked(self) -> dict[str, Any]:
-        """What the run is told of a request to a model."""
+        """What the run is told of a request to a model; tools that the provider runs are named."""
         assert self.form is not None
         assert self.body is not None
+        tools = self.body.get("tools")
+        survey(self.waist.hosted.run, by_provider(tools if isinstance(tools, list) else ()))
         return self.form.asked(self.body)
 
     def asking(self, messages: Iterable[Any], params: Mapping[str, Any]) -> Any:
