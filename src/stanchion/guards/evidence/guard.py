@@ -182,7 +182,7 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
             case ToolResult() if FAILED in event.traits:
                 return None
             case ToolCall() | ToolResult() | Failure():
-                return self._judge_call(reading, value)
+                return self._judge_call(event, reading, value)
             case Handoff() | HandoffDone() if self.review is not None:
                 before = Work.of(value)
                 work = self._handed(event, before)
@@ -193,8 +193,8 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
             case _:
                 return None
 
-    def _judge_call(self, reading: Reading[ToolCall | ToolResult | Failure], value: Any) -> Ruling | None:
-        event, steps = reading.event, reading.of(self._steps)
+    def _judge_call(self, event: ToolCall | ToolResult | Failure, reading: Reading[Event], value: Any) -> Ruling | None:
+        steps = reading.of(self._steps)
         misplaced = self._misplaced(event) if self.branch is not None and isinstance(event, ToolCall) else None
         reviews = self.review is not None and event.run.role in self.reviewers
         shown = None if self._observing is None else reading.of(self._observing)
@@ -207,7 +207,7 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
         if reviews:
             work = _reviewed(event, work)
         if shown is not None:
-            work = _observed(reading, shown, work)
+            work = _observed(event, reading, shown, work)
         finding = self._worst([misplaced, finding])
         if work == before:
             return None if finding is None else Ruling(finding)
@@ -314,9 +314,9 @@ def _seen_by(steps: list[Step], work: Work) -> Iterator[tuple[Step, Work]]:
             sure = sure.checked(step.what == "lint", PASSED)
 
 
-def _observed(reading: Reading[ToolCall | ToolResult | Failure], shown: Shown, work: Work) -> Work:
+def _observed(event: ToolCall | ToolResult | Failure, reading: Reading[Event], shown: Shown, work: Work) -> Work:
     """What was seen once a call has begun or ended."""
-    event, seen = reading.event, work.seen
+    seen = work.seen
     match event:
         case ToolCall():
             return work.with_seen(seen.began(event.id, shown.changes, shown.shows, shown.commands))
