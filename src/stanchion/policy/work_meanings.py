@@ -36,8 +36,13 @@ OPTIONS: Final[dict[str, str]] = {
     "switches the check off.",
     "evidence.lint": "The action for handing on changed code that has not been linted without findings since the "
     "change; `null` switches the check off.",
-    "evidence.claims": "The action for a claim that tests pass or linters find nothing when that was not observed; "
-    "`null` switches the check off.",
+    "evidence.claims": "The action for a claim of a kind in `proven` that nothing observed shows; `null` judges no "
+    "claims at all.",
+    "evidence.refuted": "The action for a claim of any kind that speaks against what was observed, or that cannot be "
+    "so; `null` switches the check off.",
+    "evidence.proven": "The kinds of claims that need evidence: `tests`, `lint`, `files` (there or not), `contents` "
+    "(lines, bytes, texts, SHA-256), `commands` (how one ended), `versions`. Claims of other kinds stand unless they "
+    "are refuted.",
     "evidence.review": "The action for merging changes that no reviewer has approved as they are; if absent, reviews "
     "do not count.",
     "evidence.branch": "The action for committing or pushing to a branch that is not meant for it, or that is not "

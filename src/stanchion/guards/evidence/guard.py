@@ -11,9 +11,12 @@ import msgspec
 from stanchion.guards.evidence.claims import Claim, claims
 from stanchion.guards.evidence.codes import CODES
 from stanchion.guards.evidence.commands import Catalogue
-from stanchion.guards.evidence.outcome import NONE, PASSED
+from stanchion.guards.evidence.observed import Observing, Shown, learnt_from, observing_by
+from stanchion.guards.evidence.outcome import FAILED as UNPASSED, NONE, PASSED
 from stanchion.guards.evidence.public import Public
 from stanchion.guards.evidence.reviews import verdict_in, verdict_of
+from stanchion.guards.evidence.seen import Learnt
+from stanchion.guards.evidence.spoken import Kind as Spoken, wrong_in
 from stanchion.guards.evidence.steps import Known, Step, Steps, steps_by
 from stanchion.guards.evidence.work import TOLD, Work, fails
 from stanchion.kernel.actions import Action, Category
@@ -68,6 +71,8 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
     tests: PlainActionName | None = "escalate"
     lint: PlainActionName | None = "warn"
     claims: PlainActionName | None = "retry"
+    refuted: PlainActionName | None = "block"
+    proven: tuple[Spoken, ...] = ("tests", "lint")
     review: PlainActionName | None = None
     branch: PlainActionName | None = None
     docs: PlainActionName | None = None
@@ -100,7 +105,8 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def _chosen(self) -> tuple[PlainActionName | None, ...]:
-        return (self.tests, self.lint, self.claims, self.review, self.branch, self.docs)
+        refuted = None if self.claims is None else self.refuted
+        return (self.tests, self.lint, self.claims, refuted, self.review, self.branch, self.docs)
 
     @property
     def default_stages(self) -> frozenset[Stage]:
@@ -108,9 +114,9 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
         return WATCHED if self.review is None else WATCHED | HANDED
 
     @cached_property
-    def _steps(self) -> Steps:
+    def _known(self) -> Known:
         lists = {"tests": self.test_commands, "lints": self.lint_commands, "commits": self.commit_commands}
-        known = Known(
+        return Known(
             **{name: Catalogue(given) for name, given in lists.items() if given is not None},
             test_tools=_names(self.test_tools),
             lint_tools=_names(self.lint_tools),
@@ -120,7 +126,16 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
             merges=None if self.merge_commands is None else Catalogue(self.merge_commands),
             public=None if self.docs is None else Public(_names(self.api_files), _names(self.docs_files)),
         )
-        return steps_by(known)
+
+    @cached_property
+    def _steps(self) -> Steps:
+        return steps_by(self._known)
+
+    @cached_property
+    def _observing(self) -> Observing | None:
+        """What sees that claims are judged by; nothing, where none are but those about tests and linters."""
+        judged = self.refuted is not None or not {"tests", "lint"}.issuperset(self.proven)
+        return observing_by(self._known) if self.claims is not None and judged else None
 
     @cached_property
     def _tables(self) -> tuple[Found, Found, Found]:
@@ -167,7 +182,7 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
             case ToolResult() if FAILED in event.traits:
                 return None
             case ToolCall() | ToolResult() | Failure():
-                return self._judge_call(event, reading.of(self._steps), value)
+                return self._judge_call(event, reading, value)
             case Handoff() | HandoffDone() if self.review is not None:
                 before = Work.of(value)
                 work = self._handed(event, before)
@@ -178,10 +193,12 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
             case _:
                 return None
 
-    def _judge_call(self, event: ToolCall | ToolResult | Failure, steps: list[Step], value: Any) -> Ruling | None:
+    def _judge_call(self, event: ToolCall | ToolResult | Failure, reading: Reading[Event], value: Any) -> Ruling | None:
+        steps = reading.of(self._steps)
         misplaced = self._misplaced(event) if self.branch is not None and isinstance(event, ToolCall) else None
         reviews = self.review is not None and event.run.role in self.reviewers
-        if not steps and not reviews:
+        shown = None if self._observing is None else reading.of(self._observing)
+        if not steps and not reviews and (shown is None or not shown.matters):
             return None if misplaced is None else Ruling(misplaced)
         before = Work.of(value)
         finding, work = self._after(event, steps, before)
@@ -189,6 +206,8 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
             work = work.with_reviews(work.reviews.written(event.run.agent))
         if reviews:
             work = _reviewed(event, work)
+        if shown is not None:
+            work = _observed(event, reading, shown, work)
         finding = self._worst([misplaced, finding])
         if work == before:
             return None if finding is None else Ruling(finding)
@@ -250,12 +269,23 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
         if hands_on and self.docs is not None and work.api and not work.documented:
             found.append(Finding(ACTIONS[self.docs], "evidence.undocumented", (work.api,), about=work.api))
         if self.claims is not None:
-            said = frozenset[Claim]().union(*[claims(text) for text in texts])
-            for claim, came in (("tests", work.tests), ("lint", work.lint)):
-                if claim in said and came != PASSED:
-                    args = (SAID[claim], _told(work, came, CHECKS[claim]))
-                    found.append(Finding(ACTIONS[self.claims], "evidence.unfounded", args))
+            found += self._unfounded(work, texts)
         return self._worst(found)
+
+    def _unfounded(self, work: Work, texts: Sequence[str]) -> Iterator[Finding]:
+        """What is wrong with what texts say."""
+        refuted, unproven = (None if one is None else ACTIONS[one] for one in (self.refuted, self.claims))
+        said = frozenset[Claim]().union(*[claims(text) for text in texts])
+        for claim, came in (("tests", work.tests), ("lint", work.lint)):
+            if claim not in said or came == PASSED:
+                continue
+            args = (SAID[claim], _told(work, came, CHECKS[claim]))
+            if came == UNPASSED and refuted is not None:
+                yield Finding(refuted, "evidence.refuted", args)
+            elif claim in self.proven and unproven is not None:
+                yield Finding(unproven, "evidence.unfounded", args)
+        if self._observing is not None:
+            yield from wrong_in(texts, work.seen, refuted, unproven, self.proven)
 
     @staticmethod
     def _worst(found: Sequence[Finding | None]) -> Finding | None:
@@ -282,6 +312,18 @@ def _seen_by(steps: list[Step], work: Work) -> Iterator[tuple[Step, Work]]:
             work, sure = work.told(step), sure.told(step)
         elif step.what in ("test", "lint") and step.chain:
             sure = sure.checked(step.what == "lint", PASSED)
+
+
+def _observed(event: ToolCall | ToolResult | Failure, reading: Reading[Event], shown: Shown, work: Work) -> Work:
+    """What was seen once a call has begun or ended."""
+    seen = work.seen
+    match event:
+        case ToolCall():
+            return work.with_seen(seen.began(event.id, shown.changes, shown.shows, shown.commands))
+        case Failure():
+            return work.with_seen(seen.ended(event.call, shown.changes, Learnt()))
+        case _:
+            return work.with_seen(seen.ended(event.call, shown.changes, learnt_from(event, reading)))
 
 
 def _reviewed(event: ToolCall | ToolResult | Failure, work: Work) -> Work:

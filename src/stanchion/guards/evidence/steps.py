@@ -132,7 +132,7 @@ class Steps:
     def __call__(self, reading: Reading[Any]) -> list[Step]:
         """What a call does, in order: by its tool, and by the shell texts in its arguments. A tool that is given a text
         to run tests what the text tests, whatever its name says; only one that the policy names is believed."""
-        event, texts = reading.event, reading.of(_texts)
+        event, texts = reading.event, reading.of(texts_of)
         does = list(self._by_tool(event.tool, event.traits, event.args, bool(texts.given)))
         for text in texts.given:
             does += self._shell(text, texts.plainly)
@@ -160,7 +160,8 @@ def steps_by(known: Known) -> Steps:
     return Steps(known)
 
 
-def _texts(reading: Reading[Any]) -> Texts:
+def texts_of(reading: Reading[Any]) -> Texts:
+    """The shell texts in the arguments of a call."""
     args = reading.event.args
     texts = [text for key, value in args.items() if plain(str(key)) in COMMANDS and (text := shell_text(value, args))]
     return Texts(tuple(texts), len(texts) == 1 and not changes_what_runs(args))

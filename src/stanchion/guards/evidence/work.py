@@ -9,6 +9,7 @@ import msgspec
 
 from stanchion.guards.evidence.outcome import FAILED, NONE, PASSED, UNCLEAR, outcome, status_in
 from stanchion.guards.evidence.reviews import Reviews
+from stanchion.guards.evidence.seen import Seen
 from stanchion.guards.evidence.steps import Step
 
 KEPT: Final = 16
@@ -22,7 +23,8 @@ class Work(msgspec.Struct, frozen=True, array_like=True):
     calls with checks that have not ended, `spoilt` those during which code was changed. `pending` are calls that change
     code and have not ended, `named` what the last of them changes. `changes` counts the changes, and `reviews` says
     which of them were reviewed. `api` is the public interface that was changed last, and `documented` whether
-    documentation was, since work was last handed on."""
+    documentation was, since work was last handed on. `seen` is what claims about files, commands and versions
+    are judged by."""
 
     changed: str = ""
     tests: int = NONE
@@ -35,6 +37,7 @@ class Work(msgspec.Struct, frozen=True, array_like=True):
     reviews: Reviews = Reviews()
     api: str = ""
     documented: bool = False
+    seen: Seen = Seen()
 
     @classmethod
     def of(cls, value: Any) -> Work:
@@ -68,6 +71,10 @@ class Work(msgspec.Struct, frozen=True, array_like=True):
     def with_reviews(self, reviews: Reviews) -> Work:
         """The same with other reviews."""
         return self if reviews == self.reviews else msgspec.structs.replace(self, reviews=reviews)
+
+    def with_seen(self, seen: Seen) -> Work:
+        """The same with what was seen by now."""
+        return self if seen is self.seen else msgspec.structs.replace(self, seen=seen)
 
     def began(self, call: str, steps: Sequence[Step]) -> Work:
         """A call goes ahead."""

@@ -169,7 +169,8 @@ OPTIONS: Final[dict[str, dict[str, Stricter]]] = {
         "format": (None, "json"),
     },
     "evidence": {
-        **dict.fromkeys(("tests", "lint", "claims", "review", "branch", "docs"), ACTION),
+        **dict.fromkeys(("tests", "lint", "claims", "refuted", "review", "branch", "docs"), ACTION),
+        "proven": MORE,
         "answers": ON,
         "reviewers": SHORTER,
         **dict.fromkeys(("test_commands", "lint_commands", "commit_commands", "merge_commands"), SAME),

@@ -129,7 +129,7 @@ WENT: Final = regex(
 )
 """What a noun says that stands for a command."""
 DEEDS: Final = frozenset({
-    "build", "compil", "install", "deploy", "migrat", "upload", "download", "publish", "releas", "backup", "import",
+    "build", "compil", "install", "deploy", "migr", "upload", "download", "publish", "releas", "backup", "import",
     "export", "push", "merg", "upgrad", "rebuild",
 })  # fmt: skip
 """Stems of what commands do, of which a sentence speaks as of a command that ran."""
@@ -138,7 +138,25 @@ CHECKS: Final = frozenset({
     "typecheck", "pipeline", "them", "they", "case", "cases", "assertion", "assertions",
 })  # fmt: skip
 """What is read as tests and linters."""
-_SUFFIXES: Final = ("ations", "ation", "ments", "ment", "ings", "ing", "ions", "ion", "ers", "es", "ed", "s", "e")
+_SUFFIXES: Final = (
+    "ations",
+    "ation",
+    "ating",
+    "ated",
+    "ates",
+    "ate",
+    "ments",
+    "ment",
+    "ings",
+    "ing",
+    "ions",
+    "ion",
+    "ers",
+    "es",
+    "ed",
+    "s",
+    "e",
+)
 
 _PROGRAM: Final = r"(?P<prog>[a-z][a-z0-9+_-]{1,20}|\u2039c[0-9]+\u203a)"
 _VERSION: Final = r"(?P<v>\u2039v[0-9]+\u203a|v[0-9]+(?:\.[0-9]+)+)"

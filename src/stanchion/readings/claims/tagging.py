@@ -11,6 +11,8 @@ from stanchion.kernel.regex import regex
 
 READ: Final = 50_000
 """How much of a text is read, from its end: what is claimed is said last."""
+BEFORE: Final = 24
+"""How much stands before a word that says that it is a name."""
 HOSTS: Final = frozenset({"com", "org", "net", "io", "dev", "ai", "app", "edu", "gov"})
 """How names of hosts end."""
 SHORT: Final = frozenset({"e.g", "i.e", "a.m", "p.m", "u.s", "etc"})
@@ -68,7 +70,8 @@ def tagged(text: str, knows: Knows) -> Tagged:
         if kind == "word":
             piece = piece.rstrip(".-+")
             behind = found[0][len(piece) :]
-            named = _NOUN.search(found.string, 0, found.start()) is not None and knows(piece)
+            before = found.string[max(0, found.start() - BEFORE) : found.start()]
+            named = _NOUN.search(before) is not None and knows(piece)
             if not named and not _is_file(piece, knows):
                 return found[0].lower()
             label = "p"

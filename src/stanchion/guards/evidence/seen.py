@@ -1,0 +1,274 @@
+"""What a run has seen of files, commands and versions: as much as claims are judged by, in a small record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from shlex import join
+from typing import Final, NamedTuple
+
+import msgspec
+
+from stanchion.readings.claims.claim import PATHLESS, Claim, Predicate, fault, same_path
+from stanchion.readings.claims.facts import Content, Fact
+from stanchion.readings.claims.forms import stem
+from stanchion.readings.claims.gist import Gist, gist_of
+from stanchion.readings.claims.judging import Known, Standing, judge
+from stanchion.readings.claims.verdict import CheckVerdict
+from stanchion.readings.fingerprint import digest
+from stanchion.readings.shell.single import single
+
+SUBJECTS: Final = 48
+GISTS: Final = 8
+TOLD: Final = 12
+RUNS: Final = 24
+VERSIONS: Final = 16
+UNDER_WAY: Final = 16
+"""How many of each are remembered: the last ones."""
+WORDS: Final = 4
+"""How many words of a command name what it does."""
+
+Kept = tuple[str, ...]
+
+
+class Changes(NamedTuple):
+    """What a call may change: these paths, or anything (`all`)."""
+
+    all: bool = False
+    paths: Kept = ()
+
+    @property
+    def any(self) -> bool:
+        """Whether it may change something."""
+        return self.all or bool(self.paths)
+
+
+class Learnt(NamedTuple):
+    """What follows from a call: facts, and the paths that it has made or taken away itself."""
+
+    facts: tuple[Fact, ...] = ()
+    own: frozenset[str] = frozenset()
+
+
+class Told(msgspec.Struct, frozen=True, array_like=True):
+    """A fact about a path; a text that is in a file or not stands as its digest."""
+
+    predicate: Predicate
+    value: int | str | None
+    holds: bool
+
+
+class About(msgspec.Struct, frozen=True, array_like=True):
+    """What is known of a path. `own`: the run has made it or taken it away itself. `ends`: its last line ends."""
+
+    told: tuple[Told, ...] = ()
+    gist: Gist | None = None
+    own: bool = False
+    ends: bool = True
+
+    def with_fact(self, fact: Fact, own: bool) -> About:
+        """The same with what was seen last."""
+        if isinstance(fact, Content):
+            return self._with_content(fact, own)
+        value = digest("text", str(fact.value)) if fact.predicate is Predicate.CONTAINS else fact.value
+        return self._with((Told(fact.predicate, value, fact.polarity),), self.gist, own, self.ends)
+
+    def _with_content(self, fact: Content, own: bool) -> About:
+        """What a file holds. What somebody printed without a last end of line may have lost more than that."""
+        ends = fact.text.endswith("\n") or not fact.text
+        told = [Told(Predicate.EXISTS, None, True)]
+        if fact.whole and (ends or own):
+            told.append(Told(Predicate.LINES, fact.text.count("\n"), True))
+            told.append(Told(Predicate.BYTES, len(fact.text.encode("utf-8", "surrogatepass")), True))
+        return self._with(tuple(told), gist_of(fact.text, fact.whole), own, ends)
+
+    def _with(self, new: tuple[Told, ...], gist: Gist | None, own: bool, ends: bool) -> About:
+        keys = {_key(one) for one in new}
+        told = (*[one for one in self.told if _key(one) not in keys], *new)
+        return About(told[-TOLD:], gist, self.own or own, ends)
+
+    def facts(self, asked: Claim) -> Iterator[Claim]:
+        """What is known, as facts about what is asked."""
+        text = digest("text", str(asked.value)) if asked.predicate is Predicate.CONTAINS else None
+        for one in self.told:
+            value = one.value
+            if one.predicate is Predicate.LINES and not self.ends and value == _less(asked.value):
+                value = asked.value
+            if one.predicate is Predicate.CONTAINS and value == text:
+                value = asked.value
+            yield Claim(one.predicate, asked.subject, value, one.holds)
+        if asked.predicate is Predicate.CONTAINS and self.gist is not None:
+            has = self.gist.has(str(asked.value))
+            if has is not None:
+                yield Claim(Predicate.CONTAINS, asked.subject, asked.value, has)
+
+
+def _key(one: Told) -> tuple[Predicate, int | str | None]:
+    return one.predicate, one.value if one.predicate is Predicate.CONTAINS else None
+
+
+def _less(value: int | str | None) -> int | None:
+    return value - 1 if isinstance(value, int) else None
+
+
+class Run(msgspec.Struct, frozen=True, array_like=True):
+    """A command that was run, as a digest; how it ended, and the stems of what it is called by."""
+
+    text: str
+    well: bool
+    stems: Kept
+
+
+class Seen(msgspec.Struct, frozen=True, array_like=True):
+    """`about` is what is known of paths, the last at the end, `runs` how commands ended, `versions` what programs say.
+    `writing` are calls under way that may change something; `looking` those that may show something, each with the
+    `epoch` in which it began: a new one begins with each change."""
+
+    epoch: int = 0
+    writing: Kept = ()
+    looking: Kept = ()
+    about: dict[str, About] = {}
+    runs: tuple[Run, ...] = ()
+    versions: dict[str, str] = {}
+
+    def began(self, call: str, changes: Changes, shows: bool, commands: Iterable[str]) -> Seen:
+        """A call goes ahead. What it may change is not known any more, nor how its commands end."""
+        seen = self._changed(changes) if changes.any else self
+        again = {_digest(text) for text in commands}
+        if any(one.text in again for one in seen.runs):
+            seen = msgspec.structs.replace(seen, runs=tuple([one for one in seen.runs if one.text not in again]))
+        if call and changes.any:
+            seen = msgspec.structs.replace(seen, writing=(*seen.writing, call)[-UNDER_WAY:])
+        if call and (changes.any or shows):
+            looking = (*seen.looking, f"{seen.epoch} {call}")
+            seen = msgspec.structs.replace(seen, looking=looking[-UNDER_WAY:])
+        return seen
+
+    def ended(self, call: str, changes: Changes, learnt: Learnt) -> Seen:
+        """A call has ended. What it shows counts where nothing else can have changed it since the call began."""
+        others = tuple([one for one in self.writing if one != call])
+        sound = not others and (not call or f"{self.epoch} {call}" in self.looking)
+        seen = self
+        if call and (others != self.writing or any(one.endswith(f" {call}") for one in self.looking)):
+            looking = tuple([one for one in self.looking if not one.endswith(f" {call}")])
+            seen = msgspec.structs.replace(self, writing=others, looking=looking)
+        seen = seen._changed(changes) if changes.any else seen
+        return seen._learnt(learnt) if sound and learnt.facts else seen
+
+    def _changed(self, changes: Changes) -> Seen:
+        """Something may have been changed."""
+        if changes.all:
+            return msgspec.structs.replace(self, epoch=self.epoch + 1, about={}, versions={})
+        kept = {name: one for name, one in self.about.items() if not any(_touches(p, name) for p in changes.paths)}
+        return msgspec.structs.replace(self, epoch=self.epoch + 1, about=kept)
+
+    def _learnt(self, learnt: Learnt) -> Seen:
+        about, runs, versions = dict(self.about), list(self.runs), dict(self.versions)
+        for fact in learnt.facts:
+            if isinstance(fact, Content) or fact.predicate not in PATHLESS:
+                name = fact.path if isinstance(fact, Content) else fact.subject
+                about[name] = about.pop(name, About()).with_fact(fact, name in learnt.own)
+            elif fact.predicate is Predicate.VERSION:
+                versions.pop(_program(fact.subject), None)
+                versions[_program(fact.subject)] = str(fact.value)
+            else:
+                run = Run(_digest(fact.subject), fact.polarity, _stems(fact.subject))
+                runs = [*[one for one in runs if one.text != run.text], run]
+        return msgspec.structs.replace(
+            self,
+            about=_bounded(about),
+            runs=tuple(runs[-RUNS:]),
+            versions=dict(list(versions.items())[-VERSIONS:]),
+        )
+
+    def knows(self, name: str) -> bool:
+        """Whether something is known of a path of that name."""
+        return any(_match(name, other) is not None for other in self.about)
+
+    def judge(self, claim: Claim) -> Standing:
+        """What is known of a claim."""
+        if fault(claim):
+            return judge(claim, ())
+        match claim.predicate:
+            case Predicate.SUCCEEDED:
+                return judge(claim, self._ended(claim))
+            case Predicate.VERSION:
+                return judge(claim, self._reported(claim))
+            case _:
+                return _together(claim, list(self._standings(claim)))
+
+    def _ended(self, claim: Claim) -> list[Known]:
+        """How a command ended: that very one, or all that are called by the noun."""
+        text = _digest(claim.subject)
+        ran = [one for one in self.runs if one.text == text]
+        if not ran and claim.subject.isalpha():
+            ran = [one for one in self.runs if stem(claim.subject.lower()) in one.stems]
+        ends = {one.well for one in ran}
+        return [Known("seen", Claim(Predicate.SUCCEEDED, claim.subject, None, ends.pop()))] if len(ends) == 1 else []
+
+    def _reported(self, claim: Claim) -> list[Known]:
+        """What a program says of itself; a version that is named in part is that version."""
+        version = self.versions.get(_program(claim.subject))
+        if version is None:
+            return []
+        value = claim.value if version.startswith(f"{claim.value}.") else version
+        return [Known("seen", Claim(Predicate.VERSION, claim.subject, value))]
+
+    def _standings(self, claim: Claim) -> Iterator[Standing]:
+        for name, one in self.about.items():
+            match = _match(claim.subject, name)
+            if match is None:
+                continue
+            facts = list(one.facts(claim))
+            if match < 0 and not one.own:
+                facts = [each for each in facts if each.predicate is not Predicate.EXISTS or each.polarity]
+            found = judge(claim, [Known("seen", each) for each in facts])
+            # A longer name may be another file: that speaks for it, and not against it.
+            yield found if match <= 0 or found.verdict is not CheckVerdict.REFUTABLE else judge(claim, ())
+
+
+def _together(claim: Claim, found: list[Standing]) -> Standing:
+    """What is known of a claim whose name may be that of several files: refuted where it is of each of them."""
+    verdicts = {one.verdict for one in found}
+    if CheckVerdict.PROVABLE in verdicts and CheckVerdict.REFUTABLE not in verdicts:
+        return next(one for one in found if one.verdict is CheckVerdict.PROVABLE)
+    if verdicts == {CheckVerdict.REFUTABLE}:
+        return found[0]
+    return judge(claim, ())
+
+
+def _match(name: str, known: str) -> int | None:
+    """Whether a name that somebody says can be a known path: 0 where it is the same, -1 where it is the end of it, 1
+    where it is longer."""
+    said = same_path(name)
+    if said.rstrip("/") == known.rstrip("/"):
+        return 0
+    if known.endswith(f"/{said}"):
+        return -1
+    return 1 if said.endswith(f"/{known}") else None
+
+
+def _touches(changed: str, known: str) -> bool:
+    """Whether a change of a path may change a known one: the same, what is in it, or what is called alike."""
+    one, other = (f"/{same_path(path).strip('/')}/" for path in (changed, known))
+    return one in other or one.endswith(other)
+
+
+def _bounded(about: dict[str, About]) -> dict[str, About]:
+    last = list(about.items())[-SUBJECTS:]
+    full = [name for name, one in last if one.gist is not None][:-GISTS]
+    return {name: msgspec.structs.replace(one, gist=None) if name in full else one for name, one in last}
+
+
+def _digest(command: str) -> str:
+    argv = single(command)
+    return digest("ran", join(argv) if argv is not None else " ".join(command.split()))
+
+
+def _stems(command: str) -> Kept:
+    words = [word.rpartition("/")[2].lower() for word in command.split() if not word.startswith("-")]
+    plain = [part for word in words[:WORDS] for part in word.replace("_", "-").replace(":", "-").split("-")]
+    return tuple(dict.fromkeys([stem(part) for part in plain if part.isalpha() and len(part) <= 20]))
+
+
+def _program(name: str) -> str:
+    return name.lower().rstrip("0123456789.")
