@@ -89,6 +89,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "notify": ("test", "test --json", "waiting", "waiting --json", "send", "ODD"),
     "policy": ("show policy.yaml", "show policy.yaml --json", "diff policy.yaml default"),
     "tutor": ("play ODD", "play ODD --root EVIL", "ODD"),
+    "sandbox": ("", "--json", "--user ODD", "ODD"),
     "schema": ("", "--json"),
     "lab": ("measure ODD", "measure shell --corpora ODD"),
 }  # fmt: skip
