@@ -95,6 +95,7 @@ CASES: dict[str, tuple[str, ...]] = {
         "play ODD", "play ODD --root EVIL", "record ODD --moves policy.yaml --out ODD --model EVIL", "replay ODD",
         "replay policy.yaml", "bundle ODD", "bundle bad.yaml", "bundle policy.yaml --freeze ODD.json", "ODD",
     ),
+    "sandbox": ("", "--json", "--user ODD", "ODD"),
     "schema": ("", "--json"),
     "lab": ("measure ODD", "measure shell --corpora ODD"),
 }  # fmt: skip

@@ -48,6 +48,7 @@ COMMANDS: Final = {
     "notify": "test the destinations of notices, list pending notices, and send them",
     "policy": "show a policy in effect, compare two, list the shipped ones",
     "tutor": "play a game in which only what is proven counts",
+    "sandbox": "show behind which walls commands can run on this machine",
     "schema": "write the JSON Schema of policy files, for editors",
     "lab": "measure guards on labelled rows, and policies against attackers",
 }

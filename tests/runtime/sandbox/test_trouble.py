@@ -72,7 +72,7 @@ def test_a_keeper_that_dies_in_the_middle_ends_the_command(sandbox: Sandbox) -> 
     thread.start()
     until(lambda: len(processes(f"sleep {seconds}")) >= 2)
     assert sandbox._keeper is not None
-    sandbox._keeper.kill()
+    sandbox._keeper.process.kill()
     thread.join(SOON_S)
     assert [(one.ended, one.why) for one in came] == [(False, "it was killed, or the keeper was")]
     until(lambda: not processes(seconds))
@@ -104,8 +104,8 @@ def test_a_folder_that_was_made_anew_is_the_one_that_is_seen(sandbox: Sandbox, r
 def test_a_closed_sandbox_leaves_neither_processes_nor_folders(root: Path, kind: Kind) -> None:
     with Sandbox(root, user=USER, kind=kind) as made:
         made.run(["true"])
-        base, keeper = Path(made._base), made._keeper
+        assert made._keeper is not None
+        base, keeper = Path(made._keeper._base), made._keeper.process
         assert base.is_dir()
-    assert keeper is not None
     assert keeper.poll() == 0
     assert not base.exists()

@@ -190,6 +190,7 @@ MAKERS: Final[dict[str, Callable[[Effort], Section]]] = {
     "thousands of tasks at once": _of("crowds", "crowds"),
     "an inbox that fills": _of("inbox", "inbox"),
     "the mcp proxy": _of("mcp.proxies", "proxies"),
+    "starting a confined command": _of("confined", "confined"),
     "import and start": _of("start", "starts"),
 }
 """What makes each section, by its title."""

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import array
 import json
 import os
 import shutil
-import socket
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -20,19 +14,17 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from stanchion.locks import Lock
+from stanchion.runtime.sandbox.keepers import GRACE_S, Keeper, memory_file, which
 from stanchion.runtime.sandbox.limits import Limits
 from stanchion.runtime.sandbox.reading import CHUNK, Reading
 from stanchion.runtime.sandbox.walls import HOLDS, REQUIRED, Kind, Wall
 
-KEEPER: Final = Path(__file__).with_name("keeper.py")
 SHOWN: Final = (
     "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc/ld.so.cache", "/etc/alternatives",
 )  # fmt: skip
 """What a command can read beside its own folder: programs and their libraries."""
 ENVIRONMENT: Final = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C", "HOME": "/tmp", "TMPDIR": "/tmp"}
 Named = TypeVar("Named", Wall, Kind)
-GRACE_S: Final = 5.0
-"""How long it is waited for that what was killed is gone."""
 
 
 class SandboxError(RuntimeError):
@@ -84,9 +76,7 @@ class Sandbox:
         if user is not None and os.getuid() != 0:
             raise SandboxError("only root can have commands run as somebody else: leave `user` away")
         self._choosing, self._lock, self._ids = Lock(), Lock(), count(1)
-        self._keeper: subprocess.Popen[bytes] | None = None
-        self._line: socket.socket | None = None
-        self._base, self._kind = "", self._kinds[0]
+        self._keeper: Keeper | None = None
 
     def run(self, argv: Iterable[str], write: bool = False) -> Confined:
         """Run the words of a command; raises `SandboxError` where a wall cannot be built, and then nothing ran."""
@@ -110,11 +100,11 @@ class Sandbox:
                 self._reasons.append(f"{self._kinds.pop(0)}: {error}")
         return self._kinds[0]
 
-    def _ground(self, kind: Kind) -> dict[str, Any]:
+    def _ground(self, kind: Kind, base: str) -> dict[str, Any]:
         most = self.limits
         return {
             "kind": kind,
-            "base": self._base,
+            "base": base,
             "root": str(self.root),
             "shown": self._shown,
             "env": self._env,
@@ -133,83 +123,61 @@ class Sandbox:
             "bwrap": (shutil.which("bwrap", path=ENVIRONMENT["PATH"]) or "") if kind is Kind.BUBBLEWRAP else "",
         }
 
-    def _begun(self, kind: Kind) -> socket.socket:
-        """The line to the keeper, which is started where there is none. The caller holds the lock."""
-        alive = self._keeper is not None and self._keeper.poll() is None
-        if self._line is not None and alive and self._kind is kind:
-            return self._line
-        self._drop()
-        self._kind = kind
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._base = tempfile.mkdtemp(prefix="stanchion-sandbox-")
-        if self._user is not None:
-            os.chown(self._base, self._user, self._user)
-        user = "" if self._user is None else str(self._user)
-        ground = _file_of(self._ground(kind))
-        self._keeper = subprocess.Popen(
-            [sys.executable, "-I", "-S", str(KEEPER), str(theirs.fileno()), user],
-            pass_fds=[theirs.fileno()],
-            env={},
-            stdin=ground,
-            cwd="/",
-        )
-        os.close(ground)
-        theirs.close()
-        self._line = ours
-        return ours
-
     def _collected(self, kind: Kind, words: list[str], write: bool) -> Confined:
         name = str(next(self._ids))
         pipes = [os.pipe() for _ in range(3)]
-        asked = _file_of(words)
-        given = [asked, *(pipe[1] for pipe in pipes)]
+        given = [memory_file(b"\0".join(map(os.fsencode, words))), *(pipe[1] for pipe in pipes)]
         most = (self.limits.stdout_bytes, self.limits.stderr_bytes, CHUNK)
         reading = Reading([pipe[0] for pipe in pipes], most, time.monotonic() + self.limits.timeout_s)
-        why, line = "interrupt", None
+        why, keeper = "interrupt", None
         try:
             try:
-                line = self._sent(kind, f"{'write' if write else 'read'} {name}", given)
+                keeper = self._sent(kind, "write" if write else "read", name, given)
             finally:
                 for one in given:
                     os.close(one)
             why = reading.read()
         finally:
-            if why and line is not None:
-                with self._lock, suppress(OSError):
-                    line.send(f"end {name}".encode())
+            if why and keeper is not None:
+                with self._lock:
+                    keeper.end(name)
                 reading.drain(time.monotonic() + GRACE_S)
             reading.close()
+            if keeper is not None:
+                self._done(keeper)
         return _told(reading, why, self.limits, kind)
 
-    def _sent(self, kind: Kind, said: str, files: list[int]) -> socket.socket:
-        """Hand a command to the keeper, or to a new one if that has just died."""
-        fds = array.array("i", files)
+    def _sent(self, kind: Kind, verb: str, name: str, files: list[int]) -> Keeper:
+        """Hand a command to the keeper, or to a new one if that has died or was started for what is not there any
+        more."""
         with self._lock:
             for _ in range(2):
-                line = self._begun(kind)
-                with suppress(BrokenPipeError, ConnectionError):
-                    line.sendmsg([said.encode()], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fds)])
-                    return line
-                self._drop()
+                seen = (kind, *which([str(self.root), *self._shown]))
+                if self._keeper is None or self._keeper.seen != seen or not self._keeper.alive:
+                    self._retire()
+                    self._keeper = Keeper(seen, self._user, lambda base: self._ground(kind, base))
+                if self._keeper.ask(verb, name, files):
+                    return self._keeper
         raise SandboxError("its keeper cannot be started")
 
-    def _drop(self) -> None:
-        if self._line is not None:
-            self._line.close()
-        if self._keeper is not None:
-            with suppress(subprocess.TimeoutExpired):
-                self._keeper.wait(GRACE_S)
-            if self._keeper.poll() is None:
-                self._keeper.kill()
-                self._keeper.wait()
-        if self._base:
-            shutil.rmtree(self._base, ignore_errors=True)
-        self._line, self._keeper, self._base = None, None, ""
+    def _retire(self) -> None:
+        """Let go of the keeper; one that still runs commands for others ends with the last of them."""
+        if self._keeper is not None and not (self._keeper.running and self._keeper.alive):
+            self._keeper.drop()
+        self._keeper = None
+
+    def _done(self, keeper: Keeper) -> None:
+        with self._lock:
+            keeper.running -= 1
+            if keeper is not self._keeper and not keeper.running:
+                keeper.drop()
 
     def close(self) -> None:
         """End whatever runs, and the keeper."""
         with self._lock:
-            self._drop()
+            if self._keeper is not None:
+                self._keeper.drop()
+            self._keeper = None
 
     def __enter__(self) -> Sandbox:
         return self
@@ -229,13 +197,6 @@ def _required(kind: str | None, required: Iterable[str] | None) -> frozenset[Wal
     if required is not None:
         return frozenset(_one_of(Wall, wall, "wall") for wall in required)
     return REQUIRED if kind is None else HOLDS[Kind(kind)]
-
-
-def _file_of(what: object) -> int:
-    """A file in memory, for what is too long for a line or is nobody's business."""
-    file = os.memfd_create("stanchion-sandbox")
-    os.write(file, json.dumps(what).encode())
-    return file
 
 
 def _told(reading: Reading, why: str, limits: Limits, kind: Kind) -> Confined:

@@ -7,10 +7,11 @@ import contextlib
 import os
 import shutil
 import signal
+import socket
 
-from stanchion.runtime.sandbox.keeping.become import begun
+from stanchion.runtime.sandbox.keeping.become import forked
 from stanchion.runtime.sandbox.keeping.calls import PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG, prctl
-from stanchion.runtime.sandbox.keeping.ground import Ended, Ground, Lines, awaited, heard, tell
+from stanchion.runtime.sandbox.keeping.ground import Ended, Ground, awaited, tell_end
 from stanchion.runtime.sandbox.keeping.landlock import (
     DEVICES,
     EVERY,
@@ -24,28 +25,28 @@ from stanchion.runtime.sandbox.keeping.seccomp import filtered
 HELD = ["network", "ipc", "leftovers", "privileges", "limits", "children", "landlock"]
 
 
-def stand(ground: Ground, write: bool, lines: Lines) -> None:
-    """Get ready, run one command to its end, and tell it."""
+def stand(ground: Ground, write: bool, line: socket.socket) -> None:
+    """Wait for one command, run it to its end, and tell it. This process stays outside of the walls: a command that
+    could signal it could have its own processes outlive it."""
     if not ground.user:
         raise OSError("landlock alone does not hold root: name another `user`")
-    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])  # until it is known what there is to end
     signal.signal(signal.SIGTERM, _end)
     prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
     prctl(PR_SET_CHILD_SUBREAPER, 1)
-    child, folder, told = 0, f"{ground.base}/{os.getpid()}", {}
+    command = awaited(line)
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])  # until it is known what there is to end
+    child, folder = 0, f"{ground.base}/{os.getpid()}"
     os.mkdir(folder, 0o700)
     try:
         mine = _with_room(ground, folder)
-        child, said = begun(mine, lines.command, lambda: _fenced(mine, write, folder))
+        child, told = forked(mine, command, lambda: _fenced(mine, write, folder))
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
-        status = awaited(lines.status, 1)[0]
-        told = heard(said)
         os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         found = _swept(child)
         shutil.rmtree(folder, ignore_errors=True)
-    tell(status, rc=os.waitstatus_to_exitcode(found), **told)
+    tell_end(command, rc=os.waitstatus_to_exitcode(found), **told)
 
 
 def _end(*_: object) -> None:

@@ -5,27 +5,69 @@ from __future__ import annotations
 import os
 import resource
 import signal
-import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
-from stanchion.runtime.sandbox.keeping.calls import PR_SET_NO_NEW_PRIVS, close_on_exec, prctl
-from stanchion.runtime.sandbox.keeping.ground import NO_PROGRAM, NO_WALL, Command, Ground, awaited, command_of, tell
+from stanchion.runtime.sandbox.keeping.calls import PR_SET_NO_NEW_PRIVS, close_on_exec, libc, prctl
+from stanchion.runtime.sandbox.keeping.ground import NO_PROGRAM, NO_WALL, Command, Ground, heard, tell
+
+USUAL = (signal.SIGPIPE, signal.SIGINT, signal.SIGTERM, signal.SIGCHLD)
+"""Signals that mean to a command what they mean to any program."""
+MISSING = "no such program"
 
 
-def begun(ground: Ground, line: socket.socket, fence: Callable[[], list[str]]) -> tuple[int, int]:
-    """Start a process that is to become the command that comes over a line; gives it, and where it says how that goes.
-    `fence` builds the last walls and names all that stand. Everything is done before the command is known."""
+def bounded(ground: Ground) -> None:
+    """Bound this process and whatever it starts, for good; none of them gains rights."""
+    for name, most in ground.limits.items():
+        resource.setrlimit(getattr(resource, name), (most, most))
+    prctl(PR_SET_NO_NEW_PRIVS, 1)
+
+
+def cores(ground: Ground) -> None:
+    """Use no more cores than there may be: those from where the kernel has put this process, so that not all commands
+    share the first."""
+    usable = sorted(os.sched_getaffinity(0))
+    here = libc.sched_getcpu()
+    first = usable.index(here) if here in usable else 0
+    os.sched_setaffinity(0, (usable[first:] + usable[:first])[: ground.cores])
+
+
+def spawned(ground: Ground, command: Command) -> tuple[int, str]:
+    """Start the command from a process that is bounded already; gives it, or 0 and why it cannot be started. Nothing of
+    this process is copied for it."""
+    cores(ground)
+    close_on_exec()
+    pipes = [(os.POSIX_SPAWN_DUP2, command.out, 1), (os.POSIX_SPAWN_DUP2, command.err, 2)]
+    actions = [(os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0), *pipes]
+    child, why = 0, MISSING
+    for path in _candidates(ground, command):
+        try:
+            child = os.posix_spawn(
+                path, command.argv, ground.env, file_actions=actions, setsid=True, setsigmask=(), setsigdef=USUAL
+            )
+            break
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError as error:
+            why = error.strerror or why
+    for one in (command.out, command.err):
+        os.close(one)
+    return child, why
+
+
+def forked(ground: Ground, command: Command, fence: Callable[[], list[str]]) -> tuple[int, dict[str, object]]:
+    """Start the command in a process that builds the last walls round itself alone; gives it, and what it said before
+    it was the command. `fence` builds them, and names all that stand."""
     read, write = os.pipe()
     child = os.fork()
     if not child:
         try:
-            _become(ground, line, fence, write)
+            _become(ground, command, fence, write)
         except BaseException as error:  # noqa: BLE001 - whatever it is, this process must not go on as another
             tell(write, error=NO_WALL, why=str(error))
         os._exit(1)
-    os.close(write)
-    line.close()
-    return child, read
+    for one in (write, command.out, command.err):
+        os.close(one)
+    return child, heard(read)
 
 
 def wear(command: Command) -> None:
@@ -36,38 +78,32 @@ def wear(command: Command) -> None:
     close_on_exec()
 
 
-def cores(ground: Ground) -> None:
-    """Use no more cores than there may be."""
-    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: ground.cores])
-
-
-def _become(ground: Ground, line: socket.socket, fence: Callable[[], list[str]], said: int) -> None:
+def _become(ground: Ground, command: Command, fence: Callable[[], list[str]], said: int) -> None:
     os.setsid()
     cores(ground)
-    for name, most in ground.limits.items():
-        resource.setrlimit(getattr(resource, name), (most, most))
-    prctl(PR_SET_NO_NEW_PRIVS, 1)
-    for one in (signal.SIGPIPE, signal.SIGINT, signal.SIGTERM, signal.SIGCHLD):
+    bounded(ground)
+    for one in USUAL:
         signal.signal(one, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    wear(command)
     walls = fence()
     ground.need(walls)
     # The pipe closes by itself when this process is the command.
     tell(said, walls=walls)
-    command = command_of(awaited(line, 3))
-    wear(command)
-    tell(said, error=NO_PROGRAM, why=_tried(command.argv, ground.env))
-    os._exit(127)
-
-
-def _tried(argv: list[str], env: dict[str, str]) -> str:
-    """Be the program; says why that cannot be."""
-    why = "no such program"
-    for folder in [""] if "/" in argv[0] else env["PATH"].split(":"):
+    why = MISSING
+    for path in _candidates(ground, command):
         try:
-            os.execve(os.path.join(folder, argv[0]), argv, env)
+            os.execve(path, command.argv, ground.env)
         except (FileNotFoundError, NotADirectoryError):
             continue
         except OSError as error:
             why = error.strerror or why
-    return why
+    tell(said, error=NO_PROGRAM, why=why)
+    os._exit(127)
+
+
+def _candidates(ground: Ground, command: Command) -> Iterator[bytes]:
+    """Where the program may be."""
+    name = command.argv[0]
+    for folder in [b""] if b"/" in name else ground.env["PATH"].encode().split(b":"):
+        yield os.path.join(folder, name)

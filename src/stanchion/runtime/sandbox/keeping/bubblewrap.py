@@ -7,7 +7,9 @@ import contextlib
 import json
 import os
 import resource
+import select
 import signal
+import socket
 
 from stanchion.runtime.sandbox.keeping.become import cores, wear
 from stanchion.runtime.sandbox.keeping.calls import PR_SET_PDEATHSIG, prctl
@@ -16,23 +18,20 @@ from stanchion.runtime.sandbox.keeping.ground import (
     NO_WALL,
     Command,
     Ground,
-    Lines,
     awaited,
-    command_of,
-    tell,
+    tell_end,
 )
 from stanchion.runtime.sandbox.keeping.namespaces import HELD, INNER
 
 
-def stand(ground: Ground, write: bool, lines: Lines) -> None:
+def stand(ground: Ground, write: bool, line: socket.socket) -> None:
     """Get ready, run one command to its end, and tell it."""
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     walls = [*HELD, *(["children"] if ground.user else [])]
     ground.need(walls)
     if not ground.bwrap:
         raise OSError("there is no `bwrap`: install the package `bubblewrap`")
-    command = command_of(awaited(lines.command, 3))
-    status = awaited(lines.status, 1)[0]
+    command = awaited(line)
     told, say = os.pipe()
     wait, go = os.pipe()
     child = os.fork()
@@ -42,8 +41,9 @@ def stand(ground: Ground, write: bool, lines: Lines) -> None:
         os._exit(1)
     for one in (say, wait, command.out, command.err):
         os.close(one)
-    tell(status, walls=walls, **_followed(ground, told, go))
+    came = _followed(ground, told, go)
     os.waitpid(child, 0)
+    tell_end(command, walls=walls, **came)
 
 
 def _followed(ground: Ground, told: int, go: int) -> dict[str, object]:
@@ -54,8 +54,11 @@ def _followed(ground: Ground, told: int, go: int) -> dict[str, object]:
         return {"error": NO_WALL, "why": "it cannot build its walls here"}
     for name, most in ground.limits.items():
         resource.prlimit(inner, getattr(resource, name), (most, most))
+    everything = os.pidfd_open(inner)
     os.write(go, b"\n")
     codes = [one["exit-code"] for one in map(json.loads, lines) if "exit-code" in one]
+    # It tells the end before all that the command has started is gone; process 1 ends after the last of them.
+    select.select([everything], [], [])
     return {"rc": codes[0]} if codes else {"error": NO_PROGRAM, "why": "no such program"}
 
 

@@ -41,19 +41,12 @@ class Ended(BaseException):
 
 
 class Command(NamedTuple):
-    """One command: its words, and where it prints."""
+    """One command: its words, where it prints, and where its end is told."""
 
-    argv: list[str]
+    argv: list[bytes]
     out: int
     err: int
-
-
-class Lines(NamedTuple):
-    """Two lines from the keeper to a process that stands by: over one comes the command with its pipes, over the other
-    where its end is to be told. Whatever becomes the command never has the second."""
-
-    command: socket.socket
-    status: socket.socket
+    status: int
 
 
 def ground_of(file: int) -> Ground:
@@ -61,19 +54,16 @@ def ground_of(file: int) -> Ground:
     return Ground(**json.loads(_whole(file)))._replace(user=os.getuid(), group=os.getgid())
 
 
-def awaited(line: socket.socket, files: int) -> list[int]:
-    """The files that come over a line; raises `Ended` where nobody is at its other end any more."""
-    said, fds, _, _ = socket.recv_fds(line, 16, files, socket.MSG_CMSG_CLOEXEC)
+def awaited(line: socket.socket) -> Command:
+    """The command that comes over a line; raises `Ended` where nobody is at its other end any more."""
+    said, fds, _, _ = socket.recv_fds(line, 16, 4, socket.MSG_CMSG_CLOEXEC)
     if not said:
         raise Ended
     line.close()
-    return fds
-
-
-def command_of(fds: list[int]) -> Command:
-    """The command that the first of some files tells of, with its pipes."""
-    asked, out, err = fds
-    return Command(json.loads(_whole(asked)), out, err)
+    asked, out, err, status = fds
+    argv = _whole(asked).split(b"\0")
+    os.close(asked)
+    return Command(argv, out, err, status)
 
 
 def _whole(file: int) -> bytes:
@@ -84,6 +74,12 @@ def _whole(file: int) -> bytes:
 def tell(pipe: int, **what: object) -> None:
     """Say something on a pipe, as one line."""
     os.write(pipe, json.dumps(what).encode() + b"\n")
+
+
+def tell_end(command: Command, **what: object) -> None:
+    """Tell how a command ended. That the pipe is closed tells the owner that this was all."""
+    tell(command.status, **what)
+    os.close(command.status)
 
 
 def heard(pipe: int) -> dict[str, object]:

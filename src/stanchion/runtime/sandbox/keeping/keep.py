@@ -17,8 +17,8 @@ import socket
 from typing import Any, NamedTuple
 
 from stanchion.runtime.sandbox.keeping.calls import MACHINE, PR_SET_DUMPABLE, SYS_CLONE, libc, prctl
-from stanchion.runtime.sandbox.keeping.ground import NO_WALL, Ground, Lines, ground_of, tell
-from stanchion.runtime.sandbox.keeping.namespaces import ALL
+from stanchion.runtime.sandbox.keeping.ground import NO_WALL, Ground, ground_of, tell
+from stanchion.runtime.sandbox.keeping.namespaces import ALL, mold
 from stanchion.runtime.sandbox.keeping.standby import KINDS, stand_by
 
 IDLE_S = 0.005
@@ -26,13 +26,11 @@ IDLE_S = 0.005
 
 
 class Standing(NamedTuple):
-    """A process that stands by: the lines to it, whether its command may write, and which files stood at the paths
-    that it shows."""
+    """A process that stands by: the line to it, and whether its command may write."""
 
     pid: int
-    lines: Lines
+    line: socket.socket
     write: bool
-    seen: list[tuple[int, int] | None]
 
 
 def start(line: int, user: str) -> None:
@@ -43,12 +41,14 @@ def start(line: int, user: str) -> None:
     if user:
         become(int(user))
     ground = ground_of(0)
+    above, name = os.path.split(ground.base)
+    outside = os.open(above, os.O_PATH | os.O_CLOEXEC)
     gc.disable()
     gc.freeze()  # what a fork does not touch need not be copied
     with contextlib.suppress(OSError):
-        Keeper(ground, socket.socket(fileno=line), owner).keep()
+        Keeper(ground, socket.socket(fileno=line), [owner, outside]).keep()
     with contextlib.suppress(OSError):
-        os.rmdir(ground.base)
+        os.rmdir(name, dir_fd=outside)
 
 
 def become(user: int) -> None:
@@ -63,8 +63,9 @@ class Keeper:
     """Takes requests until the owner is gone: `read ID` or `write ID` with what is asked and three
     pipes, and `end ID`."""
 
-    def __init__(self, ground: Ground, line: socket.socket, owner: int) -> None:
-        self._ground, self._line, self._owner = ground, line, owner
+    def __init__(self, ground: Ground, line: socket.socket, held: list[int]) -> None:
+        self._ground, self._line, self._held, self._owner = ground, line, held, held[0]
+        self._why = _molded(ground)
         self._running: dict[str, int] = {}
         self._next: Standing | None = None
         self._write = False
@@ -77,13 +78,13 @@ class Keeper:
         # A fork of the owner may hold the line open when the owner itself is gone: it is watched, too.
         waiting: list[Any] = [self._line, self._reaped, self._owner]
         while True:
-            ready, _, _ = select.select(waiting, [], [], IDLE_S if self._next is None else None)
+            ready, _, _ = select.select(waiting, [], [], IDLE_S if self._next is None and not self._why else None)
             if self._reaped in ready:
                 os.read(self._reaped, 4096)
                 self._reap()
             if self._owner in ready or (self._line in ready and not self._asked()):
                 break
-            if not ready:
+            if not ready or (self._reaped in ready and self._line not in ready):
                 self._prepare()
         standing = [] if self._next is None else [self._next.pid]
         for pid in [*self._running.values(), *standing]:
@@ -110,18 +111,16 @@ class Keeper:
         return True
 
     def _handed(self, fds: list[int]) -> int:
-        """Hand a command to the process that stands by, or to a new one if that has ended, is not for this one, or has
-        built its walls round what is not there any more."""
+        """Hand a command to the process that stands by, or to a new one if that has ended or is not for this one."""
+        if self._why:
+            raise OSError(self._why)
         for _ in range(2):
-            found = self._next
-            if found is not None and (found.write, found.seen) != (self._write, _seen(self._ground)):
-                self._kill(found.pid)
+            if self._next is not None and self._next.write != self._write:
+                self._kill(self._next.pid)
                 self._forget()
             one = self._stand()
             with contextlib.suppress(BrokenPipeError, ConnectionError):
-                # First to where the end is told: what has failed to build its walls waits there alone.
-                socket.send_fds(one.lines.status, [b"run"], fds[3:])
-                socket.send_fds(one.lines.command, [b"run"], fds[:3])
+                socket.send_fds(one.line, [b"run"], fds)
                 self._forget()
                 return one.pid
             self._forget()
@@ -129,34 +128,30 @@ class Keeper:
 
     def _prepare(self) -> None:
         """Have a process stand by for another command like the last one."""
-        try:
-            self._stand()
-        except OSError:  # whoever asks is told
-            self._next = None
+        with contextlib.suppress(OSError):  # whoever asks is told
+            if not self._why:
+                self._stand()
 
     def _stand(self) -> Standing:
         """The process that stands by: it is made, where there is none."""
         if self._next is None:
-            pairs = [socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(2)]
-            ours, theirs = Lines(*(pair[0] for pair in pairs)), Lines(*(pair[1] for pair in pairs))
-            seen = _seen(self._ground)
+            ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             pid = _forked(self._ground.kind == "namespaces")
             if not pid:
-                for one in (*ours, self._line):
+                for one in (ours, self._line):
                     one.close()
-                os.close(self._owner)
+                for held in self._held:
+                    os.close(held)
                 signal.set_wakeup_fd(-1)
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                 stand_by(self._ground, self._write, theirs)
-            for one in theirs:
-                one.close()
-            self._next = Standing(pid, ours, self._write, seen)
+            theirs.close()
+            self._next = Standing(pid, ours, self._write)
         return self._next
 
     def _forget(self) -> None:
         if self._next is not None:
-            for line in self._next.lines:
-                line.close()
+            self._next.line.close()
             self._next = None
 
     def _kill(self, pid: int) -> None:
@@ -187,12 +182,11 @@ def _forked(apart: bool) -> int:
     return int(pid)
 
 
-def _seen(ground: Ground) -> list[tuple[int, int] | None]:
-    found: list[tuple[int, int] | None] = []
-    for path in (ground.root, *ground.shown):
-        try:
-            stat = os.stat(path)
-            found.append((stat.st_dev, stat.st_ino))
-        except OSError:
-            found.append(None)
-    return found
+def _molded(ground: Ground) -> str:
+    """Build what the walls of all commands have in common; says why that cannot be."""
+    try:
+        if ground.kind == "namespaces":
+            mold(ground)
+    except OSError as error:
+        return str(error)
+    return ""

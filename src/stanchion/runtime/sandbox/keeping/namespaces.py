@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import socket
 
-from stanchion.runtime.sandbox.keeping.become import begun
+from stanchion.runtime.sandbox.keeping.become import bounded, spawned
 from stanchion.runtime.sandbox.keeping.calls import (
     MACHINE,
     MNT_DETACH,
@@ -25,7 +26,7 @@ from stanchion.runtime.sandbox.keeping.calls import (
     prctl,
     written,
 )
-from stanchion.runtime.sandbox.keeping.ground import Ground, Lines, awaited, heard, tell
+from stanchion.runtime.sandbox.keeping.ground import NO_PROGRAM, Ground, awaited, tell_end
 from stanchion.runtime.sandbox.keeping.landlock import DEVICES, EVERY, READS, fence
 
 CLONE_NEWNS, CLONE_NEWCGROUP, CLONE_NEWUTS = 0x20000, 0x2000000, 0x4000000
@@ -36,24 +37,51 @@ INNER = 1000
 HELD = ["files", "unseen", "network", "ipc", "processes", "leftovers", "user", "privileges", "limits", "tmp"]
 
 
-def stand(ground: Ground, write: bool, lines: Lines) -> None:
+def mold(ground: Ground) -> None:
+    """Have this process live in a root in which there is nothing but what is shown. Whoever is forked from it has the
+    same, and builds only what is not to be shared."""
+    checked(libc.unshare(CLONE_NEWUSER | CLONE_NEWNS), "unshare")
+    _mapped(ground.user, ground.group)
+    _build(ground)
+
+
+def stand(ground: Ground, write: bool, line: socket.socket) -> None:
     """Get ready, run one command to its end, and tell it: this is process 1 of its namespaces, and when it ends, all of
-    them end."""
+    them end. What binds the command binds this process, too: then nothing is left to do when the command is known."""
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    written("/proc/self/setgroups", "deny")
-    written("/proc/self/uid_map", f"{INNER} {ground.user} 1")
-    written("/proc/self/gid_map", f"{INNER} {ground.group} 1")
+    _mapped(INNER, INNER)
     with contextlib.suppress(OSError):
         written("/proc/sys/user/max_user_namespaces", "0")
-    _build(ground, write)
+    _furnish(ground, write)
     libc.sethostname(b"stanchion", 9)
-    child, said = begun(ground, lines.command, lambda: _fenced(ground, write))
-    status = awaited(lines.status, 1)[0]
-    told = heard(said)
-    ended, found = os.waitpid(-1, 0)
-    while ended != child:
-        ended, found = os.waitpid(-1, 0)
-    tell(status, rc=os.waitstatus_to_exitcode(found), **told)
+    bounded(ground)
+    walls = _fenced(ground, write)
+    ground.need(walls)
+    command = awaited(line)
+    child, why = spawned(ground, command)
+    if child:
+        tell_end(command, rc=os.waitstatus_to_exitcode(ended(child)), walls=walls)
+    else:
+        tell_end(command, error=NO_PROGRAM, why=why)
+
+
+def ended(child: int) -> int:
+    """How the command ended; nothing that it has started is left then."""
+    found = -1
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            pid, how = os.waitpid(-1, 0)
+            if pid == child:
+                found = how
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(-1, signal.SIGKILL)  # all that process 1 can see, but for itself
+    return found
+
+
+def _mapped(user: int, group: int) -> None:
+    written("/proc/self/setgroups", "deny")
+    written("/proc/self/uid_map", f"{INNER} {user} 1")
+    written("/proc/self/gid_map", f"{INNER} {group} 1")
 
 
 def _fenced(ground: Ground, write: bool) -> list[str]:
@@ -63,8 +91,7 @@ def _fenced(ground: Ground, write: bool) -> list[str]:
     return [*HELD, *(["landlock"] if abi else []), *(["children"] if ground.user else [])]
 
 
-def _build(ground: Ground, write: bool) -> None:
-    """Make a root in which there is nothing but what is shown, and go there."""
+def _build(ground: Ground) -> None:
     base, root = ground.base, ground.root
     mount("", "/", "", MS_REC | MS_PRIVATE)
     hold = os.open(root, os.O_PATH | os.O_CLOEXEC)
@@ -79,20 +106,36 @@ def _build(ground: Ground, write: bool) -> None:
         _show(f"/dev/{device}", f"{base}/dev/{device}", device=True)
     os.symlink("/proc/self/fd", f"{base}/dev/fd")
     os.makedirs(f"{base}/tmp", exist_ok=True)
-    mount("tmpfs", f"{base}/tmp", "tmpfs", MS_NOSUID | MS_NODEV, f"size={ground.tmp_bytes},mode=1777")
     os.makedirs(f"{base}/proc", exist_ok=True)
-    with contextlib.suppress(OSError):  # in some containers nobody may: then there is none
-        mount("proc", f"{base}/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC)
+    mount("/proc", f"{base}/proc", "", MS_BIND | MS_REC)
     # By its handle: the path may lie below what was mounted since.
     os.makedirs(base + root, 0o755, exist_ok=True)
     mount(f"/proc/self/fd/{hold}", base + root, "", MS_BIND | MS_REC)
-    harden(base + root, writes=write)
+    harden(base + root, writes=True)
     os.close(hold)
     os.chdir(base)
     checked(libc.syscall(SYS_PIVOT_ROOT[MACHINE], b".", b"."), "pivot_root")
     checked(libc.umount2(b".", MNT_DETACH), "umount")
     harden("/", writes=False, below=False)
-    os.chdir(root)
+    os.chdir("/")
+
+
+def _furnish(ground: Ground, write: bool) -> None:
+    """Give a command what is its own: `/tmp`, `/proc`, and its folder, which is read-only unless it may write."""
+    below = [path for path in (*ground.shown, ground.root) if path.startswith("/tmp/") and os.path.isdir(path)]
+    held = [os.open(path, os.O_PATH | os.O_CLOEXEC) for path in below]
+    mount("tmpfs", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV, f"size={ground.tmp_bytes},mode=1777")
+    for path, hold in zip(below, held, strict=True):
+        os.makedirs(path, 0o755, exist_ok=True)
+        mount(f"/proc/self/fd/{hold}", path, "", MS_BIND | MS_REC)
+        os.close(hold)
+    if not write:
+        harden(ground.root, writes=False)
+    try:
+        mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC)
+    except OSError:  # in some containers nobody may: then there is none
+        mount("tmpfs", "/proc", "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=0,mode=555")
+    os.chdir(ground.root)
 
 
 def _show(source: str, inside: str, device: bool = False) -> None:

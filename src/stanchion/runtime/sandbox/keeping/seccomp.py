@@ -25,7 +25,7 @@ NUMBERS = {
     "shmget": (29, 194), "shmat": (30, 196), "semget": (64, 190), "msgget": (68, 186), "mq_open": (240, 180),
     "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271), "kcmp": (312, 272),
     "pidfd_getfd": (438, 438), "process_madvise": (440, 440), "move_pages": (279, 239), "migrate_pages": (256, 238),
-    "sched_setaffinity": (203, 122), "sched_setscheduler": (144, 119), "sched_setparam": (142, 118),
+    "sched_setscheduler": (144, 119), "sched_setparam": (142, 118),
     "sched_setattr": (314, 274), "setpriority": (141, 140), "ioprio_set": (251, 30),
     "setsid": (112, 157), "setpgid": (109, 154),
     "unshare": (272, 97), "setns": (308, 268), "mount": (165, 40), "umount2": (166, 39), "bpf": (321, 280),
@@ -42,7 +42,8 @@ namespaces; keys; and the attributes of files that are named by a path, of which
 OPENED = {"fchmod": (91, 52), "fchown": (93, 55), "fsetxattr": (190, 7), "fremovexattr": (199, 16)}
 """The same attributes of files that are open: refused, unless the command may write."""
 CLONE, CLONE3 = {"x86_64": 56, "aarch64": 220}, 435
-PRLIMIT, UTIMENSAT = {"x86_64": 302, "aarch64": 261}, {"x86_64": 280, "aarch64": 88}
+PRLIMIT, AFFINITY = {"x86_64": 302, "aarch64": 261}, {"x86_64": 203, "aarch64": 122}
+UTIMENSAT = {"x86_64": 280, "aarch64": 88}
 
 Step = tuple[int, int, int, int]
 """What to do, how many steps to skip if it is so and if not, and with which value."""
@@ -69,7 +70,7 @@ def _program(write: bool) -> list[Step]:
     steps += _each([CLONE3], ENOSYS)  # libraries then take the older call, whose arguments can be read
     steps += [(EQUAL, 0, 4, CLONE[MACHINE]), (LOAD, 0, 0, FIRST), (ANY_BIT, 0, 1, CLONE_NEW), (ANSWER, 0, 0, EPERM)]
     steps += [(ANSWER, 0, 0, ALLOW)]
-    steps += _none(PRLIMIT[MACHINE], FIRST)  # of this process alone
+    steps += [*_none(PRLIMIT[MACHINE], FIRST), *_none(AFFINITY[MACHINE], FIRST)]  # of this process alone
     steps += _none(UTIMENSAT[MACHINE], SECOND) if write else _each([UTIMENSAT[MACHINE]], EPERM)  # of an open file
     return [*steps, (ANSWER, 0, 0, ALLOW)]
 

@@ -1,0 +1,58 @@
+"""`stanchion sandbox`: show behind which walls commands can run on this machine."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import Any, Final
+
+import msgspec
+
+from stanchion.cli.table import table
+from stanchion.cli.terminal import Terminal, say
+from stanchion.cli.trouble import BadInput
+from stanchion.runtime.sandbox.standing import Standing, standing
+
+USAGE: Final = "stanchion sandbox [--user UID] [--json]"
+
+DESCRIPTION: Final = """\
+Try every kind of walls that a sandbox can build round a command, and show which
+stand here and what each lacks. The strongest kind is first."""
+
+EPILOG: Final = """\
+examples:
+  stanchion sandbox
+  sudo stanchion sandbox --user 65534
+
+exit status:
+  0  at least one kind stands
+  1  none does: commands cannot be confined here
+  2  you are not root, and gave `--user`"""
+
+
+def add(commands: Any) -> None:
+    """Add the command to those of the command line."""
+    summary = "show behind which walls commands can run on this machine"
+    parser = commands.add_parser("sandbox", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
+    parser.add_argument("--user", metavar="UID", type=int, help="as this user (a number); only root can")
+    parser.add_argument("--json", action="store_true", help="answer with JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Show the walls."""
+    if args.user is not None and os.getuid() != 0:
+        raise BadInput("only root can try walls as another user: leave `--user` away")
+    found = standing(args.user)
+    if args.json:
+        sys.stdout.buffer.write(msgspec.json.encode(found) + b"\n")
+    else:
+        for line in table(
+            ("kind", "stands", "lacks"), [_row(one) for one in found], (), Terminal.of(sys.stdout, os.environ)
+        ):
+            say(sys.stdout, line)
+    return 0 if any(one.walls for one in found) else 1
+
+
+def _row(one: Standing) -> tuple[str, str, str]:
+    return (str(one.kind), "yes", ", ".join(one.missing)) if one.walls else (str(one.kind), "no", one.why)

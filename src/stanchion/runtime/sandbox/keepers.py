@@ -1,0 +1,88 @@
+"""Starting a keeper, talking to it, and ending it."""
+
+from __future__ import annotations
+
+import array
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+KEEPER: Final = Path(__file__).with_name("keeper.py")
+GRACE_S: Final = 5.0
+"""How long it is waited for that what was killed is gone."""
+
+Seen = tuple[object, ...]
+"""What a keeper was started for: another one is needed if it has changed."""
+
+
+class Keeper:
+    """A keeper that was started, with the commands that it still has to end. Whoever calls holds the sandbox's lock."""
+
+    def __init__(self, seen: Seen, user: int | None, ground: Callable[[str], dict[str, Any]]) -> None:
+        self.seen, self.running = seen, 0
+        self._base = tempfile.mkdtemp(prefix="stanchion-sandbox-")
+        if user is not None:
+            os.chown(self._base, user, user)
+        told = memory_file(json.dumps(ground(self._base)).encode())
+        self._line, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        words = [sys.executable, "-I", "-S", str(KEEPER), str(theirs.fileno()), "" if user is None else str(user)]
+        self.process = subprocess.Popen(words, pass_fds=[theirs.fileno()], env={}, stdin=told, cwd="/")
+        os.close(told)
+        theirs.close()
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can still be asked."""
+        return self.process.poll() is None
+
+    def ask(self, verb: str, name: str, files: list[int]) -> bool:
+        """Have it run a command; false if it has died."""
+        fds = array.array("i", files)
+        try:
+            self._line.sendmsg([f"{verb} {name}".encode()], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fds)])
+        except OSError:
+            return False
+        self.running += 1
+        return True
+
+    def end(self, name: str) -> None:
+        """Have it end a command."""
+        with suppress(OSError):
+            self._line.send(f"end {name}".encode())
+
+    def drop(self) -> None:
+        """End it, with everything that it has started."""
+        self._line.close()
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(GRACE_S)
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        shutil.rmtree(self._base, ignore_errors=True)
+
+
+def memory_file(what: bytes) -> int:
+    """A file in memory, for what is too long for a line or is nobody's business."""
+    file = os.memfd_create("stanchion-sandbox")
+    os.write(file, what)
+    return file
+
+
+def which(paths: list[str]) -> Seen:
+    """Which files and folders stand at some paths."""
+    found: list[tuple[int, int] | None] = []
+    for path in paths:
+        try:
+            stat = os.stat(path)
+            found.append((stat.st_dev, stat.st_ino))
+        except OSError:
+            found.append(None)
+    return tuple(found)

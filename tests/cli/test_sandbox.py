@@ -1,0 +1,43 @@
+"""`stanchion sandbox` says which walls stand here."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+
+from stanchion.cli import sandbox as command
+from stanchion.cli.main import main
+from stanchion.runtime.sandbox.standing import Standing
+from stanchion.runtime.sandbox.walls import Kind, Wall
+
+USER = ["--user", "65534"] if os.getuid() == 0 else []
+
+
+def test_every_kind_is_tried(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert main(["sandbox", "--json", *USER]) == 0
+    found = json.loads(capsysbinary.readouterr().out)
+    assert [one["kind"] for one in found] == list(Kind)
+    for one in found:
+        assert sorted([*one["walls"], *one["missing"]]) == sorted(Wall)
+        assert bool(one["why"]) is not bool(one["walls"])
+
+
+@pytest.mark.parametrize(
+    ("found", "status", "says"),
+    [
+        (Standing(Kind.BUBBLEWRAP, (Wall.FILES,), (Wall.TMP, Wall.USER)), 0, "bubblewrap  yes     tmp, user"),
+        (Standing(Kind.NAMESPACES, why="unshare: Operation not permitted"), 1, "namespaces  no      unshare: Oper"),
+    ],
+)
+def test_what_a_kind_lacks_and_why_it_does_not_stand(
+    found: Standing,
+    status: int,
+    says: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(command, "standing", lambda _user: (found,))
+    assert main(["sandbox"]) == status
+    assert says in capsys.readouterr().out
