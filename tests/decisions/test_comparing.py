@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -148,12 +149,14 @@ in_git = pytest.mark.skipif(not (ROOT / ".git").exists(), reason="no checkout of
 
 
 @in_git
-def test_a_revision_is_played_by_its_own_code(tmp_path: Path) -> None:
+def test_a_revision_is_played_by_its_own_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # whoever else has the repository may play one meanwhile
     file = tmp_path / "before.jsonl"
     played_at("HEAD", file, ["--only", "tables", *SOME])
     assert kept.read(file).holds.sources == ("tables",)
     trees = subprocess.run(["git", "worktree", "list"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
-    assert "stanchion-checkout-" not in trees
+    assert str(tmp_path) not in trees
+    assert list(tmp_path.iterdir()) == [file]
 
 
 @in_git
