@@ -133,7 +133,7 @@ class Seen(msgspec.Struct, frozen=True, array_like=True):
     def began(self, call: str, changes: Changes, shows: bool, commands: Iterable[str]) -> Seen:
         """A call goes ahead. What it may change is not known any more, nor how its commands end."""
         seen = self._changed(changes) if changes.any else self
-        again = {_digest(text) for text in commands}
+        again = {_digest(text) for text in commands} if seen.runs else set()
         if any(one.text in again for one in seen.runs):
             seen = msgspec.structs.replace(seen, runs=tuple([one for one in seen.runs if one.text not in again]))
         if call and changes.any:
@@ -198,8 +198,8 @@ class Seen(msgspec.Struct, frozen=True, array_like=True):
 
     def _ended(self, claim: Claim) -> list[Known]:
         """How a command ended: that very one, or all that are called by the noun."""
-        text = _digest(claim.subject)
-        ran = [one for one in self.runs if one.text == text]
+        texts = _spelt(claim.subject)
+        ran = [one for one in self.runs if one.text in texts]
         if not ran and claim.subject.isalpha():
             ran = [one for one in self.runs if stem(claim.subject.lower()) in one.stems]
         ends = {one.well for one in ran}
@@ -260,8 +260,13 @@ def _bounded(about: dict[str, About]) -> dict[str, About]:
 
 
 def _digest(command: str) -> str:
+    return digest("ran", " ".join(command.split()))
+
+
+def _spelt(command: str) -> set[str]:
+    """A command as somebody says it, and as its words are written one by one."""
     argv = single(command)
-    return digest("ran", join(argv) if argv is not None else " ".join(command.split()))
+    return {_digest(command), *([] if argv is None else [_digest(join(argv))])}
 
 
 def _stems(command: str) -> Kept:
