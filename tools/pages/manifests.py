@@ -23,8 +23,9 @@ A seed is required if the temperature is above 0. If git does not say on which c
 
 Beside these fields a manifest has `field_hashes` and `manifest_hash`. The first has a hash for every field by its
 place, such as `model.seed`: `sha256:` and the SHA-256 of the canonical JSON
-([RFC 8785](https://www.rfc-editor.org/rfc/rfc8785)) of the list of the place and the value. A point in a name is written `\\.`, a backslash `\\\\`. Objects are gone into,
-unless they are empty; lists are one field. `manifest_hash` is the hash of the canonical JSON of `field_hashes`.
+([RFC 8785](https://www.rfc-editor.org/rfc/rfc8785)) of the list of the place and the value. A point in a name is
+written `\\.`, a backslash `\\\\`. Objects are gone into, unless they are empty; lists are one field. `manifest_hash`
+is the hash of the canonical JSON of `field_hashes`.
 
 `stanchion/audit/manifest_check.py` checks both, and the files that the manifest names. It imports nothing of Stanchion:
 copy it to check manifests with Python alone.
