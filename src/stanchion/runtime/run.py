@@ -13,6 +13,7 @@ from stanchion.kernel.shown import brief
 from stanchion.runtime.calling.advice_methods import Advised
 from stanchion.runtime.calling.call_methods import AsksForBypass, Calling, P, R
 from stanchion.runtime.calling.clients import client
+from stanchion.runtime.calling.repair_methods import Repairing
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.run_end import close
 from stanchion.runtime.deciding.shifts import end_run
@@ -49,7 +50,7 @@ def current_run() -> Run | None:
 
 
 @spelled
-class Run(Calling, AsksForBypass, Advised):
+class Run(Calling, AsksForBypass, Advised, Repairing):
     """One agent's work on one task. Make one with `shield.run(...)`; use it as a context manager or as it is."""
 
     def __init__(self, desk: Desk) -> None:

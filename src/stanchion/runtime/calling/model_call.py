@@ -49,11 +49,13 @@ def converse(
     cost_usd: float | None = None,
     system: Callable[[str], Any] | None = None,
     ended: Ended = "text",
+    once: bool = False,
 ) -> Flow[Any]:
     """Ask a model until its reply may be handed on; gives the reply, or the safe message of what ended the run.
 
     `system` makes a message of guidance, for models that take messages of another type. With `ended` as `raise` what
-    ends the run is raised like any other refusal.
+    ends the run is raised like any other refusal. With `once` it is not asked again, whoever wants it to be: for a
+    caller who counts.
 
     What every attempt may use is reserved before, and settled to what its reply says it used afterwards. Whatever cuts
     it off, what it took is given back, and what came of it written down.
@@ -64,7 +66,7 @@ def converse(
     try:
         options = {} if params is None else dict(params)
         words = _system if system is None else system
-        flow = _conversed(desk, fn, list(messages), model, options, final, tokens, cost_usd, way, words)
+        flow = _conversed(desk, fn, list(messages), model, options, final, tokens, cost_usd, way, words, once)
         return (yield from (flow if desk.shield.coverage is None else asked_for(desk, flow)))
     except Stopped as stopped:
         if ended == "text":
@@ -86,6 +88,7 @@ def _conversed(
     cost_usd: float | None,
     way: Way,
     system: Callable[[str], Any],
+    once: bool,
 ) -> Flow[Any]:
     """The same, for somebody who sees to what is left; `Stopped` is raised where the run ends."""
     attempt = 0
@@ -96,7 +99,7 @@ def _conversed(
         event: Any = marked(desk.event(ModelCall, model=model, **request.content), request)
         bill = Bill(desk, event, tokens, cost_usd)
         decision, event = yield from assess(desk, event, bill.reserved, refused, reprice=bill.again, way=way)
-        if decision.action == Action.RETRY and not (yield from again(desk, terms_of(decision, RETRY), attempt)):
+        if (yield from _asks_again(desk, decision, attempt, once)):
             said.append(system(_guidance(decision)))
             continue
         if not decision.proceeds:
@@ -118,7 +121,7 @@ def _conversed(
             failure = yield from failed(
                 desk, event, decision, error, attempt, bill.reserved, bill.reserved, retries=True
             )
-            if (yield from tried_again(desk, failure, error, attempt)):
+            if not once and (yield from tried_again(desk, failure, error, attempt)):
                 continue
             withhold(desk, failure, error)
             raise
@@ -137,10 +140,17 @@ def _conversed(
         if answer.proceeds:
             desk.last = answer.patched(came.text)
             return came.handed(answer.patches)
-        if answer.action == Action.RETRY and not (yield from again(desk, terms_of(answer, RETRY), attempt)):
+        if (yield from _asks_again(desk, answer, attempt, once)):
             said.append(system(_guidance(answer)))
             continue
         raise _stopped(desk, answer)
+
+
+def _asks_again(desk: Desk, decision: Decision, attempt: int, once: bool) -> Flow[bool]:
+    """Whether a model is asked again, now that it is time."""
+    if once or decision.action != Action.RETRY:
+        return False
+    return not (yield from again(desk, terms_of(decision, RETRY), attempt))
 
 
 class Stopped(Exception):

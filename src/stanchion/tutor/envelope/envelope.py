@@ -11,7 +11,7 @@ from stanchion.tutor.bundles.bundle import Bundle, ModelParams
 from stanchion.tutor.envelope.config import EnvelopeConfig, EnvelopeError, check_temperature
 from stanchion.tutor.envelope.laws import Law, goal_of, law_of
 from stanchion.tutor.envelope.prompts import again_of, prompt_of, reason_of
-from stanchion.tutor.envelope.repair import Candidate, Checked, Chosen, best_of, seed_of
+from stanchion.tutor.envelope.repair import Candidate, Checked, Chosen, NoMore, best_of, seed_of
 from stanchion.tutor.envelope.schema.reading import Reading, ReadVerdict, read_move
 from stanchion.tutor.envelope.standing import Stood, stood
 from stanchion.tutor.envelope.states import States
@@ -54,6 +54,16 @@ class Withheld(msgspec.Struct, frozen=True):
     why: str
 
 
+class Over(msgspec.Struct, frozen=True):
+    """That the model is asked no more, and why. What was said in the turn until then is used."""
+
+    why: str
+
+
+Came = str | Withheld | Over
+"""What comes of asking the model."""
+
+
 class Episode(msgspec.Struct, frozen=True):
     """A game that was played: what happened, what the model was asked and said, and how it ended."""
 
@@ -62,6 +72,8 @@ class Episode(msgspec.Struct, frozen=True):
     won: bool
     turns: int
     score: int
+    stopped: str = ""
+    """Why it ended before its time, where it did."""
 
     @property
     def calls(self) -> int:
@@ -69,7 +81,7 @@ class Episode(msgspec.Struct, frozen=True):
         return len(self.exchanges)
 
 
-Playing = Generator[Asked, str | Withheld, Episode]
+Playing = Generator[Asked, Came, Episode]
 """An episode while it is played: it says what to ask, and is sent the reply."""
 
 
@@ -153,31 +165,37 @@ class TutorEnvelope:
     def _played(self, turns: int, temperature: float, seed: int | None) -> Playing:
         entries: list[Turn] = []
         said: list[Exchange] = []
-        won = False
+        won, stopped = False, ""
         for _ in range(turns):
             self._law.begin()
             prompt = prompt_of(self.bundle, goal_of(self._law), self._law.told())
-            chosen = yield from self._chosen(prompt, temperature, seed, said)
+            try:
+                chosen = yield from self._chosen(prompt, temperature, seed, said)
+            except NoMore as over:
+                stopped = str(over)
+                break
             entries += self._committed(chosen)
             won = self._law.won()
             if won:
                 break
         state = self._law.state
-        return Episode(Trace(tuple(entries)), tuple(said), won, state.turn, state.score)
+        return Episode(Trace(tuple(entries)), tuple(said), won, state.turn, state.score, stopped)
 
     def _chosen(
         self, prompt: str, temperature: float, seed: int | None, said: list[Exchange]
-    ) -> Generator[Asked, str | Withheld, Chosen[_Reply]]:
+    ) -> Generator[Asked, Came, Chosen[_Reply]]:
         """The reply that is used in a turn; where nothing is repaired it is the only one."""
         turn = self._law.state.turn
 
-        def make(index: int, before: tuple[Candidate[_Reply], ...]) -> Generator[Asked, str | Withheld, _Reply]:
+        def make(index: int, before: tuple[Candidate[_Reply], ...]) -> Generator[Asked, Came, _Reply]:
             asked = Asked(turn, index, prompt, temperature, seed)
             if index:
                 words = again_of(self.bundle, prompt, [one.checked.why for one in before])
                 again = seed_of(self.config.repair_seed, turn, index)
                 asked = Asked(turn, index, words, self.config.repair_temperature, again)
             came = yield asked
+            if isinstance(came, Over):
+                raise NoMore(came.why)
             output = None if isinstance(came, Withheld) else self._stopped(came)
             exchange = Exchange(turn, index, asked.prompt, asked.temperature, asked.seed, output)
             said.append(exchange)

@@ -13,6 +13,10 @@ SEEDS: Final = 0x7FFF_FFFF
 """The largest seed: every provider takes numbers up to this."""
 
 
+class NoMore(Exception):
+    """No further candidate can be made: the best of those that there are is taken."""
+
+
 class Checked(msgspec.Struct, frozen=True):
     """What is to be said of something before it is used: how good it is (lower is better), and whether to ask again."""
 
@@ -43,10 +47,16 @@ Precheck = Callable[[V, tuple[Candidate[V], ...]], Checked]
 
 def best_of(make: Make[V], precheck: Precheck[V], retries: int) -> Generator[Any, Any, Chosen[V]]:
     """Make candidates until one need not be asked for again, `1 + retries` at most; the best is the one of the lowest
-    rank, and of those the first. Nothing is used while they are compared."""
+    rank, and of those the first. Nothing is used while they are compared. `NoMore` ends it early, but not before there
+    is one."""
     found: list[Candidate[V]] = []
     for index in range(1 + retries):
-        value = yield from make(index, tuple(found))
+        try:
+            value = yield from make(index, tuple(found))
+        except NoMore:
+            if not found:
+                raise
+            break
         checked = precheck(value, tuple(found))
         found.append(Candidate(index, value, checked))
         if not checked.again:
