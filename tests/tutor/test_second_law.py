@@ -206,6 +206,15 @@ def test_what_may_have_changed_is_no_longer_known() -> None:
     ]
 
 
+def test_what_was_stopped_may_have_changed_something_too() -> None:
+    stopped = Outcome(False, changes=True, why="it took too long")
+    tutor = begun({"rm a": stopped}, Claim(Predicate.FILE, "a"), writes=True)
+    propose(tutor, "test -f a")
+    propose(tutor, "rm a", write=True)
+    assert tutor.check(Claim(Predicate.FILE, "a")).verdict is CheckVerdict.UNDECIDABLE
+    assert not tutor.check_goal_satisfaction()
+
+
 def test_the_last_run_of_a_command_counts() -> None:
     outcomes = {"make": Outcome(True, 2)}
     tutor = begun(outcomes)

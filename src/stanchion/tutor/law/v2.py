@@ -264,12 +264,13 @@ class TutorV2:
         self.pcg.promote(act.id, Status.FINISHED)
         if came.changes:
             self._ledger.forget()
-        ran = Ran(argv, came.rc, came.stdout, came.stderr, came.whole)
-        fails = not came.ended or (came.rc != 0 and len(facts(ran)) == 1)  # that it failed is all that it tells
-        self._played.stepped(line, came.stdout or came.stderr, fails)
+        # What was stopped tells nothing, and may have changed something: it is taken as a command without words.
+        ran = Ran(argv if came.ended else (), came.rc, came.stdout, came.stderr, came.whole)
+        fails = came.rc != 0 and len(facts(ran)) <= 1  # that it failed is all that it tells
+        self._played.stepped(line, came.stdout or came.stderr, fails or not came.ended)
+        new = self.evidence.take(seen.id, ran, came.changes)
         if not came.ended:
             return MoveResult(MoveVerdict.LEGAL, f"no evidence: {came.why}", observation=seen)
-        new = self.evidence.take(seen.id, ran, came.changes)
         for one in new:
             self._ledger.refuted_by(seen.id, one.fact)
         derived = [self._claim(one.fact) for one in new if isinstance(one.fact, Claim)]
