@@ -116,7 +116,14 @@ def _again(known: _Recorded, sandbox: Sandbox | None) -> list[Difference]:
 def _run(envelope: TutorEnvelope, known: _Recorded, tape: Playback, turns: int) -> Episode:
     model = known.manifest.model
     assert model is not None  # the manifest of a run of the Tutor has one
-    return envelope.run_episode(tape, turns, temperature=heat_of(known.played, model), seed=model.seed)
+    playing = envelope.episode(turns, temperature=heat_of(known.played, model), seed=model.seed)
+    try:
+        asked = next(playing)
+        while True:
+            asked = playing.send(tape.came(asked))
+    except StopIteration as ended:
+        episode: Episode = ended.value
+        return episode
 
 
 def _hands(played: Played, sandbox: Sandbox) -> Any:
