@@ -204,7 +204,7 @@ def test_the_trail_of_a_shield_knows_the_manifest_and_judges_the_commands(place:
     assert [one.field for one in checked(data, reader, Path("out")).wrong] == ["result.score", "manifest_hash"]
 
 
-REPAIRED = {"layer1_schema": "lenient", "layer2_repair": "bestofn", "repair_max_attempts": 2}
+REPAIRED: dict[str, Any] = {"layer1_schema": "lenient", "layer2_repair": "bestofn", "repair_max_attempts": 2}
 
 
 @pytest.mark.parametrize("most", [2, 3, 100], ids=lambda most: f"{most} calls")
