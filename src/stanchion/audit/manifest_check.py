@@ -42,7 +42,7 @@ def read(path: str | Path) -> dict[str, Any]:
             raise NoManifest(f"it has more than {LARGEST >> 20} MiB")
         found = json.loads(data, object_pairs_hook=_once)
     except OSError as error:
-        raise NoManifest(f"it cannot be read: {error.strerror}") from None
+        raise NoManifest(f"it cannot be read: {str(error.strerror).lower()}") from None
     except RecursionError:
         raise NoManifest("it is too deep to be read") from None
     except ValueError as error:
@@ -115,7 +115,7 @@ def _unlike(path: Path, known: str) -> str:
             while block := file.read(BLOCK):
                 digest.update(block)
     except OSError as error:
-        return f"cannot be read: {error.strerror}"
+        return f"cannot be read: {str(error.strerror).lower()}"
     return "" if f"sha256:{digest.hexdigest()}" == known else "was changed since"
 
 

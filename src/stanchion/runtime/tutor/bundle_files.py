@@ -55,10 +55,11 @@ def load_bundle(path: str | Path) -> BundleFile | Refusal:
 
 def freeze_bundle(path: str | Path, to: str | Path) -> str | Refusal:
     """Write a copy of a bundle with its hash, as JSON, and give the hash. If anything else is wrong with it, that is
-    said instead. What is there already is not written over: a frozen bundle stays as it is."""
+    said instead. What is there already is not written over: a frozen bundle stays as it is. Raises `OSError` where it
+    cannot be written, and `ValueError` for a file that does not end in `.json`."""
     target = Path(to)
     if target.suffix != ".json":
-        return Refusal(Reason.UNREADABLE, f"`{to}` does not end in `.json`: a frozen bundle is written as JSON")
+        raise ValueError(f"`{to}` does not end in `.json`: a frozen bundle is written as JSON")
     data = read_data(Path(path))
     file = data if isinstance(data, Refusal) else read_file(data)
     if isinstance(file, Refusal):
@@ -71,11 +72,8 @@ def freeze_bundle(path: str | Path, to: str | Path) -> str | Refusal:
     checked = read_frozen(frozen)
     if isinstance(checked, Refusal):
         return checked
-    try:
-        with target.open("x", encoding="utf-8") as written:
-            written.write(json.dumps(frozen, indent=2, ensure_ascii=False) + "\n")
-    except OSError as error:
-        return Refusal(Reason.UNREADABLE, f"`{to}` cannot be written: {_why(error)}")
+    with target.open("x", encoding="utf-8") as written:
+        written.write(json.dumps(frozen, indent=2, ensure_ascii=False) + "\n")
     return str(frozen[HASH])
 
 

@@ -213,7 +213,7 @@ def _lines(path: Path) -> Iterator[Line]:
             raise RecordingError(f"{path}: it has more than {LARGEST >> 20} MiB")
         data = path.read_bytes()
     except OSError as error:
-        raise RecordingError(f"{path}: it cannot be read: {error.strerror}") from None
+        raise RecordingError(f"{path}: it cannot be read: {str(error.strerror).lower()}") from None
     for number, line in enumerate(data.split(b"\n"), 1):
         if line.strip():
             try:
