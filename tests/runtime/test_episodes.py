@@ -17,7 +17,7 @@ from tests.tutor.golden_games import FIRST, SECOND, Player, first, second, world
 
 OPEN = '{"action":"ASSERT","claim":{"predicate":"lines","subject":"a.txt","value":2}}'
 COUNT = '{"action":"PROPOSE","argv":["wc","-l","a.txt"]}'
-ON = {"layer1_schema": "lenient", "layer2_repair": "bestofn", "repair_max_attempts": 2}
+ON: dict[str, Any] = {"layer1_schema": "lenient", "layer2_repair": "bestofn", "repair_max_attempts": 2}
 
 
 @pytest.mark.parametrize(("make", "script"), [(first, FIRST), (second, SECOND)])

@@ -23,7 +23,7 @@ from tests.tutor.golden_games import FIRST, SECOND, Player, first, second, world
 
 SRC = Path(__file__).resolve().parents[2] / "src"
 COUNT = '{"action": "PROPOSE", "command": "wc -l a.txt"}'
-ON = {"layer1_schema": "lenient", "layer2_repair": "bestofn", "repair_max_attempts": 2}
+ON: dict[str, Any] = {"layer1_schema": "lenient", "layer2_repair": "bestofn", "repair_max_attempts": 2}
 
 
 def played(tutor: TutorV1 | TutorV2, script: tuple[str, ...], **more: Any) -> tuple[Episode, Player]:

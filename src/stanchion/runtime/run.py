@@ -11,9 +11,8 @@ from stanchion.kernel.actions import Action, RiskName
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.shown import brief
 from stanchion.runtime.calling.advice_methods import Advised
-from stanchion.runtime.calling.call_methods import AsksForBypass, Calling, P, R
+from stanchion.runtime.calling.call_methods import AsksForBypass, Calling, P, R, Repairing
 from stanchion.runtime.calling.clients import client
-from stanchion.runtime.calling.repair_methods import Repairing
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.run_end import close
 from stanchion.runtime.deciding.shifts import end_run
