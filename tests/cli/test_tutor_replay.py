@@ -6,6 +6,7 @@ import json
 import os
 import tempfile
 from collections.abc import Iterator
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from stanchion.tutor.law.v2 import TutorV2
 from stanchion.tutor.manifests.hashing import field_hashes
 from stanchion.tutor.manifests.manifest import Model
 from stanchion.views.manifests import checked
+from tests.runtime.test_repair import OneWord, charged, journalled, recorded as recorded_calls
 from tests.tutor.bundles.made import DOCUMENTED, frozen
 
 UID = 65534 if os.getuid() == 0 else None
@@ -68,7 +70,7 @@ def test_what_was_recorded_is_played_again_without_a_command(place: Path, capsys
     assert "proven after turn 4" in out
     data = read("run.json")
     assert hash_faults(data) == []
-    assert data["result"] == {"turns": 4, "model_calls": 4, "score": data["result"]["score"], "won": True}
+    assert data["result"] == {"turns": 4, "model_calls": 4, "score": -5, "won": True, "stopped": None}
     (place / "notes.txt").unlink()
     assert main(["tutor", "replay", "run.json"]) == 0
     assert capsys.readouterr().out == "the same: 4 turns\n"
@@ -200,6 +202,28 @@ def test_the_trail_of_a_shield_knows_the_manifest_and_judges_the_commands(place:
     data["field_hashes"] = field_hashes({k: v for k, v in data.items() if k not in ("field_hashes", "manifest_hash")})
     data["manifest_hash"] = digest(data["field_hashes"])
     assert [one.field for one in checked(data, reader, Path("out")).wrong] == ["result.score", "manifest_hash"]
+
+
+REPAIRED: dict[str, Any] = {"layer1_schema": "lenient", "layer2_repair": "bestofn", "repair_max_attempts": 2}
+
+
+@pytest.mark.parametrize("most", [2, 3, 100], ids=lambda most: f"{most} calls")
+@pytest.mark.parametrize("guards", [(), (OneWord(),)], ids=["all taken", "some withheld"])
+def test_manifest_trail_and_budget_agree_and_what_guards_did_is_played_again(
+    place: Path, most: int, guards: tuple[Any, ...]
+) -> None:
+    made = journalled(most, *guards)
+    said = cycle([json.dumps(one) for one in (*MOVES[:3], "two words")])
+    config = EnvelopeConfig(manifest_path="out/m.json", **REPAIRED)
+    with made.run() as run:
+        left = play_recorded(
+            "game.yaml", lambda *_: next(said), config, Model(temperature=0.0), turns=3, run=run, user=UID
+        )
+    assert left.manifest is not None
+    assert left.manifest["result"]["model_calls"] == recorded_calls(made) == charged(made) == left.episode.calls
+    assert left.manifest["repair_stats"]["total_retries"] <= 2 * 3
+    assert bool(left.episode.stopped) is (most < left.episode.calls + 1)
+    assert replay("out/m.json").differences == ()
 
 
 def test_no_manifest_is_written_where_none_is_wanted(place: Path) -> None:

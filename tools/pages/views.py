@@ -14,6 +14,7 @@ from stanchion.views.budgets import BudgetView, HeldPart, HeldView
 from stanchion.views.conditions import Part
 from stanchion.views.coverage import CoverageView, CoveredRunView, EscapedView
 from stanchion.views.explain import Counter, Explanation, Reason
+from stanchion.views.manifests import ManifestView, WrongView
 from stanchion.views.operators import OperatorView
 from stanchion.views.projects import ProjectView
 from stanchion.views.records import DecisionView, RecordView
@@ -42,6 +43,7 @@ themselves.
 VIEWS: Final[dict[str, tuple[type, ...]]] = {
     "stanchion runs": (RunView,),
     "stanchion runs show": (RunDetailView, BurnView, RecordView),
+    "stanchion runs verify": (ManifestView, WrongView),
     "stanchion coverage": (CoverageView, EscapedView, CoveredRunView),
     "stanchion explain": (DecisionView,),
     "stanchion explain ID": (Explanation, Reason, Part, Counter, VerdictView),

@@ -7,6 +7,8 @@ copied and used with Python alone.
 from __future__ import annotations
 
 import json
+import os
+import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -42,7 +44,7 @@ def read(path: str | Path) -> dict[str, Any]:
             raise NoManifest(f"it has more than {LARGEST >> 20} MiB")
         found = json.loads(data, object_pairs_hook=_once)
     except OSError as error:
-        raise NoManifest(f"it cannot be read: {error.strerror}") from None
+        raise NoManifest(f"it cannot be read: {str(error.strerror).lower()}") from None
     except RecursionError:
         raise NoManifest("it is too deep to be read") from None
     except ValueError as error:
@@ -102,20 +104,28 @@ def file_faults(manifest: Mapping[str, Any], folder: str | Path) -> list[Wrong]:
         if not isinstance(path, str) or not isinstance(known, str):
             found.append(Wrong(f"checksums.{beside}", f"`outputs.{name}` and its hash do not stand together"))
             continue
-        why = _unlike(Path(folder) / path, known)
+        why = _strays(path) or _unlike(Path(folder) / path, known)
         if why:
             found.append(Wrong(f"outputs.{name}", f"`{path}` {why}"))
     return found
 
 
+def _strays(path: str) -> str:
+    """Whether a name leads out of the folder of the manifest: whoever wrote it could have anything read."""
+    strays = not path or "\0" in path or Path(path).is_absolute() or ".." in Path(path).parts
+    return "is not in the folder of the manifest" if strays else ""
+
+
 def _unlike(path: Path, known: str) -> str:
     digest = sha256()
     try:
-        with open(path, "rb") as file:
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return "is not a plain file"
             while block := file.read(BLOCK):
                 digest.update(block)
     except OSError as error:
-        return f"cannot be read: {error.strerror}"
+        return f"cannot be read: {str(error.strerror).lower()}"
     return "" if f"sha256:{digest.hexdigest()}" == known else "was changed since"
 
 

@@ -16,7 +16,7 @@ from stanchion.tutor.bundles.refusals import Refusal
 def run(args: argparse.Namespace) -> int:
     """Say what a frozen bundle is for, or freeze one; one that is refused is bad input."""
     if args.freeze is not None:
-        made = freeze_bundle(args.game, args.freeze)
+        made = _frozen(args.game, args.freeze)
         if isinstance(made, Refusal):
             raise BadInput(f"`{args.game}` is not frozen ({made.reason.value}): {made.why}")
         say(sys.stdout, f"wrote {args.freeze}: {made}")
@@ -27,6 +27,18 @@ def run(args: argparse.Namespace) -> int:
     for line in _lines(found):
         put(sys.stdout, line)
     return 0
+
+
+def _frozen(draft: str, to: str) -> str | Refusal:
+    try:
+        return freeze_bundle(draft, to)
+    except FileExistsError:
+        raise BadInput(f"`{to}` already exists: use another file") from None
+    except OSError as error:
+        reason = error.strerror.lower() if error.strerror else type(error).__name__
+        raise BadInput(f"`{to}` cannot be written: {reason}") from None
+    except ValueError as error:
+        raise BadInput(str(error)) from None
 
 
 def _lines(bundle: BundleFile) -> Iterator[str]:

@@ -49,5 +49,5 @@ def made() -> Manifest:
         outputs=Outputs(jsonl_log="t.jsonl", csv_features="f.csv", manifest_file="m.json", recording="r.jsonl"),
         checksums=Checksums(jsonl_log_hash=HASH, csv_features_hash=HASH, recording_hash=HASH),
         repair_stats=RepairStats(total_retries=2, retries_per_turn=(0, 2)),
-        result=Result(turns=2, model_calls=4, score=-3, won=False),
+        result=Result(turns=2, model_calls=4, score=-3, won=False, stopped="a budget"),
     )

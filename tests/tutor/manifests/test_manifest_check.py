@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import json
+import os
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -184,6 +185,25 @@ def test_files_are_held_against_their_hashes(tmp_path: Path) -> None:
     ]
     data["outputs"]["csv_features"] = None
     assert "checksums.csv_features_hash" in [one.field for one in file_faults(data, tmp_path)]
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("/dev/zero", "is not in the folder"),
+        ("../m.json", "is not in the folder"),
+        ("", "is not in the folder"),
+        ("a\0b", "is not in the folder"),
+        ("zero", "is not a plain file"),
+        ("pipe", "is not a plain file"),
+    ],
+)
+def test_a_name_that_leads_elsewhere_is_not_followed(name: str, says: str, tmp_path: Path) -> None:
+    (tmp_path / "zero").symlink_to("/dev/zero")
+    os.mkfifo(tmp_path / "pipe")
+    data = written()
+    data["outputs"]["jsonl_log"] = name
+    assert says in file_faults(data, tmp_path)[0].why
 
 
 @pytest.mark.parametrize("text", ["", "[1]", '{"a": 1, "a": 2}', "[" * 100_000, '{"a": '])

@@ -29,6 +29,7 @@ from stanchion.runtime.tutor.recordings import (
 from stanchion.runtime.tutor.surroundings import game_hash, repository, tutor_hash
 from stanchion.tutor.bundles.canonical import digest
 from stanchion.tutor.bundles.refusals import Reason, Refusal
+from stanchion.tutor.envelope.envelope import Asked, Episode
 from stanchion.tutor.envelope.trace import Trace, Turn
 from stanchion.tutor.law.v2 import Outcome
 from stanchion.tutor.manifests.hashing import field_hashes, manifest_in
@@ -43,6 +44,11 @@ GAME = {"name": "count", "goal": "count", "claims": []}
 def turn(number: int, attempts: int) -> Turn:
     """A turn of a trace."""
     return Turn(number, "p", "o", "PROPOSE", {}, None, "LEGAL", 0, "s", attempts, "read")
+
+
+def episode(*turns: Turn) -> Episode:
+    """A game that was won."""
+    return Episode(Trace(turns), (), True, max((one.turn for one in turns), default=0), 7)
 
 
 def recorder(calls: int) -> Recorder:
@@ -63,7 +69,7 @@ def writer(path: Path | None, config: dict[str, Any] | None = None, **options: A
 
 def test_a_manifest_vouches_for_what_stands_beside_it(tmp_path: Path) -> None:
     config = {"layer2_repair": "bestofn", "repair_max_attempts": 2}
-    made = writer(tmp_path / "m.json", config).finish(Trace((turn(1, 3), turn(1, 0), turn(2, 1))), recorder(4), 7, True)
+    made = writer(tmp_path / "m.json", config).finish(episode(turn(1, 3), turn(1, 0), turn(2, 1)), recorder(4))
     data = read(tmp_path / "m.json")
     assert data == json.loads(json.dumps(made))
     assert hash_faults(data) == []
@@ -93,26 +99,26 @@ def test_nothing_is_written_over(tmp_path: Path) -> None:
 def test_without_a_path_it_goes_to_the_state_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     one = writer(None)
-    one.finish(Trace(), Recorder(), 0, False)
+    one.finish(episode(), Recorder())
     assert one.path == tmp_path / "stanchion" / "tutor" / one.run_id / "manifest.json"
     assert hash_faults(read(one.path)) == []
 
 
 def test_calls_that_do_not_agree_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ManifestError, match="the trace has 1, the recording 2"):
-        writer(tmp_path / "m.json").finish(Trace((turn(1, 1),)), recorder(2), 0, False)
+        writer(tmp_path / "m.json").finish(episode(turn(1, 1)), recorder(2))
     assert not list(tmp_path.iterdir())
 
 
 def test_chance_without_a_seed_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ManifestError, match=r"model\.seed"):
-        writer(tmp_path / "m.json", model=Model(temperature=0.5)).finish(Trace(), Recorder(), 0, False)
+        writer(tmp_path / "m.json", model=Model(temperature=0.5)).finish(episode(), Recorder())
     assert not list(tmp_path.iterdir())
 
 
 def test_a_bundle_that_was_refused_is_told(tmp_path: Path) -> None:
     chosen = Chosen(refusal=Refusal(Reason.WRONG_HASH, "it was changed"))
-    made = writer(tmp_path / "m.json", chosen=chosen).finish(Trace(), Recorder(), 0, False)
+    made = writer(tmp_path / "m.json", chosen=chosen).finish(episode(), Recorder())
     assert made["policy"]["bundle_enabled"] is False
     assert made["policy"]["bundle_refused"] == "wrong-hash: it was changed"
 
@@ -120,13 +126,13 @@ def test_a_bundle_that_was_refused_is_told(tmp_path: Path) -> None:
 def test_the_trail_knows_a_manifest(tmp_path: Path) -> None:
     path = tmp_path / "m.json"
     with Shield.load("default", store="memory:", journal=tmp_path / "trail") as shield, shield.run("ann") as run:
-        writer(path, run=run).finish(Trace((turn(1, 1),)), recorder(1), 0, False)
+        writer(path, run=run).finish(episode(turn(1, 1)), recorder(1))
     reader = Reader(tmp_path / "trail")
     data = read(path)
     found = checked(data, reader, tmp_path)
     assert (found.wrong, found.known) == ((), True)
     data["model"]["max_tokens"] = 5
-    data["result"]["won"] = True
+    data["result"]["won"] = False
     bare = {name: one for name, one in data.items() if name not in ("field_hashes", "manifest_hash")}
     data["field_hashes"] = field_hashes(bare)
     data["manifest_hash"] = digest(data["field_hashes"])
@@ -205,7 +211,7 @@ def test_a_recording_is_played_as_it_was(tmp_path: Path) -> None:
     assert again.refused(("rm", "a"), False) == "no"
     assert again.run(("wc", "a"), False) == said
     assert again.execute("ls", "write") == (1, "x", "y")
-    assert again("another prompt", 0.0, 4) == "half \ud800"
+    assert again.came(Asked(1, 0, "another prompt", 0.0, 4)) == "half \ud800"
     assert again.left() == (0, 0)
 
 
@@ -216,8 +222,8 @@ def test_a_recording_is_played_as_it_was(tmp_path: Path) -> None:
         (lambda one: one.run(("wc", "b"), False), "`wc b` is run: it was `wc a`"),
         (lambda one: one.run(("wc", "a"), True), "is run"),
         (lambda one: [one.run(("wc", "a"), False) for _ in range(2)], "it was nothing"),
-        (lambda one: one("p", 0.5, None), "temperature 0.5"),
-        (lambda one: [one("p", 0.0, None) for _ in range(2)], "once more"),
+        (lambda one: one.came(Asked(1, 0, "p", 0.5, None)), "temperature 0.5"),
+        (lambda one: [one.came(Asked(1, 0, "p", 0.0, None)) for _ in range(2)], "once more"),
     ],
 )
 def test_what_goes_another_way_is_said(act: Any, says: str) -> None:

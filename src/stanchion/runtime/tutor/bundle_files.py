@@ -13,9 +13,8 @@ import yaml
 
 from stanchion.policy.composed import read_text
 from stanchion.tutor.bundles.bundle import Bundle
-from stanchion.tutor.bundles.canonical import NotCanonical
 from stanchion.tutor.bundles.file import HASH, BundleFile
-from stanchion.tutor.bundles.reading import bundle_hash, read_file, read_frozen
+from stanchion.tutor.bundles.reading import freeze, read_frozen
 from stanchion.tutor.bundles.refusals import BundleRefused, Reason, Refusal
 from stanchion.tutor.bundles.scope import Use, unfit
 from stanchion.tutor.bundles.using import bundle_of
@@ -55,27 +54,17 @@ def load_bundle(path: str | Path) -> BundleFile | Refusal:
 
 def freeze_bundle(path: str | Path, to: str | Path) -> str | Refusal:
     """Write a copy of a bundle with its hash, as JSON, and give the hash. If anything else is wrong with it, that is
-    said instead. What is there already is not written over: a frozen bundle stays as it is."""
+    said instead. What is there already is not written over: a frozen bundle stays as it is. Raises `OSError` where it
+    cannot be written, and `ValueError` for a file that does not end in `.json`."""
     target = Path(to)
     if target.suffix != ".json":
-        return Refusal(Reason.UNREADABLE, f"`{to}` does not end in `.json`: a frozen bundle is written as JSON")
+        raise ValueError(f"`{to}` does not end in `.json`: a frozen bundle is written as JSON")
     data = read_data(Path(path))
-    file = data if isinstance(data, Refusal) else read_file(data)
-    if isinstance(file, Refusal):
-        return file
-    bare = {name: value for name, value in data.items() if name != HASH}
-    try:
-        frozen = {HASH: bundle_hash(bare), **bare}
-    except NotCanonical as error:
-        return Refusal(Reason.BAD_VALUE, f"it has no canonical form: {error}")
-    checked = read_frozen(frozen)
-    if isinstance(checked, Refusal):
-        return checked
-    try:
-        with target.open("x", encoding="utf-8") as written:
-            written.write(json.dumps(frozen, indent=2, ensure_ascii=False) + "\n")
-    except OSError as error:
-        return Refusal(Reason.UNREADABLE, f"`{to}` cannot be written: {_why(error)}")
+    frozen = data if isinstance(data, Refusal) else freeze(data)
+    if isinstance(frozen, Refusal):
+        return frozen
+    with target.open("x", encoding="utf-8") as written:
+        written.write(json.dumps(frozen, indent=2, ensure_ascii=False) + "\n")
     return str(frozen[HASH])
 
 

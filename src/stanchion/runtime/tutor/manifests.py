@@ -20,6 +20,7 @@ from stanchion.runtime.tutor.recordings import Played, Recorder, to_lines
 from stanchion.runtime.tutor.surroundings import environment, repository, tutor_hash
 from stanchion.tutor.bundles.canonical import PREFIX
 from stanchion.tutor.envelope.config import EnvelopeConfig
+from stanchion.tutor.envelope.envelope import Episode
 from stanchion.tutor.envelope.trace import Trace
 from stanchion.tutor.law.verdicts import TUTOR_API_VERSION
 from stanchion.tutor.manifests.hashing import FIELDS, WHOLE, WRITTEN, hashed
@@ -74,13 +75,14 @@ class ManifestWriter:
             if file.exists():
                 raise ManifestError(f"outputs: `{file}` is there already: give another `manifest_path`")
 
-    def finish(self, trace: Trace, recorder: Recorder, score: int, won: bool) -> dict[str, Any]:
+    def finish(self, episode: Episode, recorder: Recorder) -> dict[str, Any]:
         """Write what the episode leaves, and give the manifest; raises `ManifestError` where it cannot be."""
+        trace = episode.trace
         if trace.calls != recorder.calls:
             counts = f"the trace has {trace.calls}, the recording {recorder.calls}"
             raise ManifestError(f"result.model_calls: {counts}")
         texts = {"trace": trace.to_jsonl().encode(), "recording": to_lines(self._played, recorder)}
-        made = hashed(self._manifest(trace, score, won, {name: _hash(text) for name, text in texts.items()}))
+        made = hashed(self._manifest(episode, {name: _hash(text) for name, text in texts.items()}))
         try:
             for name, text in texts.items():
                 _write(self._files[name], text)
@@ -91,8 +93,8 @@ class ManifestWriter:
             anchor(self._run, made)
         return made
 
-    def _manifest(self, trace: Trace, score: int, won: bool, hashes: dict[str, str]) -> Manifest:
-        played, turns = self._played, max((one.turn for one in trace.turns), default=0)
+    def _manifest(self, episode: Episode, hashes: dict[str, str]) -> Manifest:
+        played, trace = self._played, episode.trace
         config = msgspec.convert(played.config, EnvelopeConfig)
         return Manifest(
             kind=TUTOR,
@@ -116,7 +118,13 @@ class ManifestWriter:
             ),
             checksums=Checksums(jsonl_log_hash=hashes["trace"], recording_hash=hashes["recording"]),
             repair_stats=_repairs(trace) if config.repair_enabled else None,
-            result=Result(turns=turns, model_calls=trace.calls, score=score, won=won),
+            result=Result(
+                turns=episode.turns,
+                model_calls=trace.calls,
+                score=episode.score,
+                won=episode.won,
+                stopped=episode.stopped or None,
+            ),
         )
 
     def _policy(self, config: EnvelopeConfig) -> Policy:

@@ -11,6 +11,7 @@ import msgspec
 from stanchion.runtime.sandbox.limits import Limits
 from stanchion.runtime.sandbox.sandbox import Sandbox
 from stanchion.runtime.tutor.bundle_files import Chosen, Refused, choose_bundle
+from stanchion.runtime.tutor.episodes import play
 from stanchion.runtime.tutor.games import Game, load_game, load_rules, rules_of
 from stanchion.runtime.tutor.manifests import LAWS, ManifestWriter
 from stanchion.runtime.tutor.recordings import Played, RecordedExecutor, RecordedRunner, Recorder
@@ -49,11 +50,11 @@ def play_recorded(
     user: int | None = None,
 ) -> Left:
     """Play the game of a file. `asked` says who the model is and how it is asked; `refused` what becomes of the run
-    where its bundle is refused; `run` is the run of a shield that judges the commands, and whose trail then knows the
-    manifest.
+    where its bundle is refused; `run` is the run of a shield: it judges and charges the calls of the model and the
+    commands, and its trail knows the manifest.
 
     Raises `GameError`, `SandboxError`, `BundleRefused`, `EnvelopeError` and `ManifestError`: but for the last, nothing
-    has run.
+    has run. Raises `Refused` where the run ends; then there is no manifest.
     """
     if law not in LAWS:
         raise ValueError(f"`{law}` is no law: there are {', '.join(LAWS)}")
@@ -70,12 +71,18 @@ def play_recorded(
         sandbox = stack.enter_context(Sandbox(folder, Limits(), user=user))
         writer = _writer(played, asked, files, config, chosen, run)
         envelope = enveloped(played, _hands(law, sandbox, game, run, tape))
-        episode = envelope.run_episode(model, played.turns, temperature=heat_of(played, asked), seed=asked.seed)
-    for one in episode.exchanges:
-        tape.reply(one.prompt, one.temperature, one.seed, one.output)
+        episode = _episode(run, envelope, model, played, asked)
+    tape.episode(episode)
     if writer is None:
         return Left(episode, chosen)
-    return Left(episode, chosen, writer.finish(episode.trace, tape, episode.score, episode.won), writer.path)
+    return Left(episode, chosen, writer.finish(episode, tape), writer.path)
+
+
+def _episode(run: Any, envelope: TutorEnvelope, model: Model, played: Played, asked: ModelPart) -> Episode:
+    heat = heat_of(played, asked)
+    if run is None:
+        return envelope.run_episode(model, played.turns, temperature=heat, seed=asked.seed)
+    return play(run, envelope, model, played.turns, name=asked.model_id or "", temperature=heat, seed=asked.seed)
 
 
 def _chosen(config: EnvelopeConfig, use: Use, refused: Refused) -> Chosen:

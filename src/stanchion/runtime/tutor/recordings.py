@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
+from stanchion.tutor.envelope.envelope import Asked, Came, Episode, Over, Withheld
 from stanchion.tutor.law.denylist import is_safe
 from stanchion.tutor.law.executor import Executor
 from stanchion.tutor.law.v2 import Outcome, Runner
@@ -57,7 +58,13 @@ class Showed(msgspec.Struct, frozen=True, tag_field="type", tag="ran", forbid_un
     outcome: Outcome
 
 
-Line = Played | Reply | Refusing | Showed
+class Ended(msgspec.Struct, frozen=True, tag_field="type", tag="over", forbid_unknown_fields=True):
+    """That the model was asked no more, and why: a budget was used up, say."""
+
+    why: str
+
+
+Line = Played | Reply | Refusing | Showed | Ended
 
 
 def _encode(line: Line) -> bytes:
@@ -75,6 +82,13 @@ class Recorder:
     def reply(self, prompt: str, temperature: float, seed: int | None, output: str | None) -> None:
         """Take down a call of the model."""
         self.lines.append(Reply(prompt, temperature, seed, output))
+
+    def episode(self, episode: Episode) -> None:
+        """Take down what the model was asked and said in an episode, and why it was asked no more."""
+        for one in episode.exchanges:
+            self.reply(one.prompt, one.temperature, one.seed, one.output)
+        if episode.stopped:
+            self.lines.append(Ended(episode.stopped))
 
     def refused(self, argv: tuple[str, ...], write: bool, why: str) -> None:
         """Take down whether a command would run."""
@@ -129,26 +143,28 @@ class RecordedExecutor:
 
 
 class Playback:
-    """Gives what was recorded, each thing once and in its order. It is the model, and what runs the commands, of an
-    episode that is played again; what was not recorded so raises `RecordingError`."""
+    """Gives what was recorded, each thing once and in its order: it answers for the model, and runs the commands, of an
+    episode that is played again. What was not recorded so raises `RecordingError`."""
 
     def __init__(self, lines: Iterable[Line]) -> None:
         kept = list(lines)
         self._replies = iter([one for one in kept if isinstance(one, Reply)])
         self._shown = iter([one for one in kept if isinstance(one, Showed)])
+        self._over = next((one.why for one in kept if isinstance(one, Ended)), None)
         self._refused = {(one.argv, one.write): one.why for one in kept if isinstance(one, Refusing)}
 
-    def __call__(self, prompt: str, temperature: float = 0.0, seed: int | None = None) -> str:
-        """What the model said then. Another prompt is no error here: the trace shows it."""
+    def came(self, asked: Asked) -> Came:
+        """What came of asking the model then. Another prompt is no error here: the trace shows it."""
         reply = next(self._replies, None)
         if reply is None:
+            if self._over is not None:
+                return Over(self._over)
             raise RecordingError("the model is asked once more than it was")
-        if (reply.temperature, reply.seed) != (temperature, seed):
+        if (reply.temperature, reply.seed) != (asked.temperature, asked.seed):
+            now = f"temperature {asked.temperature:g} and seed {asked.seed}"
             was = f"temperature {reply.temperature:g} and seed {reply.seed}"
-            raise RecordingError(f"the model is asked with temperature {temperature:g} and seed {seed}: it was {was}")
-        if reply.output is None:
-            raise RecordingError("a guard kept this reply from the recording: it cannot be played again")
-        return reply.output
+            raise RecordingError(f"the model is asked with {now}: it was {was}")
+        return Withheld("") if reply.output is None else reply.output
 
     def left(self) -> tuple[int, int]:
         """How many replies, and how many commands, are left."""
@@ -197,7 +213,7 @@ def _lines(path: Path) -> Iterator[Line]:
             raise RecordingError(f"{path}: it has more than {LARGEST >> 20} MiB")
         data = path.read_bytes()
     except OSError as error:
-        raise RecordingError(f"{path}: it cannot be read: {error.strerror}") from None
+        raise RecordingError(f"{path}: it cannot be read: {str(error.strerror).lower()}") from None
     for number, line in enumerate(data.split(b"\n"), 1):
         if line.strip():
             try:

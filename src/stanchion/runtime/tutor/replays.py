@@ -13,11 +13,11 @@ from stanchion.audit.manifest_check import NoManifest, file_faults, hash_faults,
 from stanchion.runtime.sandbox.limits import Limits
 from stanchion.runtime.sandbox.sandbox import Sandbox
 from stanchion.runtime.tutor.games import Game
+from stanchion.runtime.tutor.manifests import LAWS
 from stanchion.runtime.tutor.recorded import enveloped, heat_of
 from stanchion.runtime.tutor.recordings import Line, Playback, Played, RecordingError, read_recording
 from stanchion.runtime.tutor.runners import Confining, ShellExecutor
 from stanchion.runtime.tutor.surroundings import game_hash, tutor_hash
-from stanchion.tutor.envelope.config import EnvelopeError
 from stanchion.tutor.envelope.envelope import Episode, TutorEnvelope
 from stanchion.tutor.envelope.trace import Trace, TraceError, Turn
 from stanchion.tutor.manifests.hashing import manifest_in
@@ -83,6 +83,9 @@ def _recorded(path: Path) -> _Recorded:
         if manifest.kind != TUTOR or outputs is None or outputs.recording is None or outputs.jsonl_log is None:
             raise ReplayError(f"{path}: it names no trace and no recording: the Tutor did not write it")
         played, lines = read_recording(path.parent / outputs.recording)
+        tutor = manifest.tutor
+        if tutor is None or played.law not in LAWS or (played.law, played.config) != (tutor.law, tutor.envelope_config):
+            raise ReplayError(f"{path}: its recording is not of the law and the layers that it names")
         trace = Trace.from_jsonl((path.parent / outputs.jsonl_log).read_text("utf-8"))
     except (NoManifest, ManifestError) as error:
         raise ReplayError(f"{path}: {error}") from None
@@ -97,7 +100,7 @@ def _again(known: _Recorded, sandbox: Sandbox | None) -> list[Difference]:
     tape = Playback(known.lines)
     try:
         envelope = enveloped(known.played, tape if sandbox is None else _hands(known.played, sandbox))
-    except (msgspec.ValidationError, EnvelopeError, KeyError) as error:
+    except (msgspec.ValidationError, ValueError) as error:
         raise ReplayError(f"what was recorded cannot be played any more: {error}") from None
     try:
         episode = _run(envelope, known, tape, known.played.turns)
@@ -116,7 +119,14 @@ def _again(known: _Recorded, sandbox: Sandbox | None) -> list[Difference]:
 def _run(envelope: TutorEnvelope, known: _Recorded, tape: Playback, turns: int) -> Episode:
     model = known.manifest.model
     assert model is not None  # the manifest of a run of the Tutor has one
-    return envelope.run_episode(tape, turns, temperature=heat_of(known.played, model), seed=model.seed)
+    playing = envelope.episode(turns, temperature=heat_of(known.played, model), seed=model.seed)
+    try:
+        asked = next(playing)
+        while True:
+            asked = playing.send(tape.came(asked))
+    except StopIteration as ended:
+        episode: Episode = ended.value
+        return episode
 
 
 def _hands(played: Played, sandbox: Sandbox) -> Any:

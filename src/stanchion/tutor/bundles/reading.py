@@ -11,7 +11,7 @@ import msgspec
 from stanchion.kernel.regex import regex
 from stanchion.tutor.bundles.canonical import NotCanonical, digest
 from stanchion.tutor.bundles.file import HASH, VERSION, BundleFile, Compared, Shown
-from stanchion.tutor.bundles.refusals import Reason, Refusal
+from stanchion.tutor.bundles.refusals import UNSCOPED, Reason, Refusal
 
 PLACES: Final = frozenset({"task_description", "context"})
 """What is filled into a `task_template`."""
@@ -38,6 +38,20 @@ def read_frozen(data: Any) -> BundleFile | Refusal:
     """The bundle of some data; what is not frozen, or was changed since, is refused."""
     file = read_file(data)
     return file if isinstance(file, Refusal) else (_unlike(data, file) or file)
+
+
+def freeze(data: Any) -> dict[str, Any] | Refusal:
+    """A bundle with its hash, in the place of one that it has; what else is wrong with it is said instead."""
+    file = read_file(data)
+    if isinstance(file, Refusal):
+        return file
+    bare = {name: value for name, value in data.items() if name != HASH}
+    try:
+        frozen = {HASH: bundle_hash(bare), **bare}
+    except NotCanonical as error:
+        return Refusal(Reason.BAD_VALUE, f"it has no canonical form: {error}")
+    checked = read_frozen(frozen)
+    return checked if isinstance(checked, Refusal) else frozen
 
 
 def _newer(version: Any) -> Refusal | None:
@@ -108,6 +122,4 @@ def _unlike(data: Mapping[str, Any], file: BundleFile) -> Refusal | None:
     if file.bundle_hash != own:
         said = f"its `bundle_hash` is `{file.bundle_hash[:80]}`, and what stands in it has `{own}`"
         return Refusal(Reason.WRONG_HASH, f"{said}: it was changed after it was frozen")
-    if file.scope is None:
-        return Refusal(Reason.NO_SCOPE, "it does not say what it is for: give it a `scope` and freeze it again")
-    return None
+    return UNSCOPED if file.scope is None else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
+from typing import Final
 
 import msgspec
 
@@ -32,6 +33,9 @@ class Refusal(msgspec.Struct, frozen=True):
 
     reason: Reason
     why: str
+
+
+UNSCOPED: Final = Refusal(Reason.NO_SCOPE, "it does not say what it is for: give it a `scope` and freeze it again")
 
 
 class BundleRefused(ValueError):

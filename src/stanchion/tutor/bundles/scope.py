@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 import msgspec
 
 from stanchion.tutor.bundles.file import BundleFile
-from stanchion.tutor.bundles.refusals import Reason, Refusal
+from stanchion.tutor.bundles.refusals import UNSCOPED, Reason, Refusal
 
 
 class Use(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,7 +23,7 @@ def unfit(file: BundleFile, use: Use) -> Refusal | None:
     """Why a bundle is not to be used so; `None` where it is."""
     scope = file.scope
     if scope is None:
-        return Refusal(Reason.NO_SCOPE, "it does not say what it is for: give it a `scope` and freeze it again")
+        return UNSCOPED
     for what, name, names in (
         ("game", use.game, scope.games),
         ("model", use.model, scope.models),

@@ -110,12 +110,13 @@ class RepairStats(Section, frozen=True, kw_only=True):
 
 
 class Result(Section, frozen=True, kw_only=True):
-    """What came of it: `model_calls` counts every reply that was asked for."""
+    """What came of it: `model_calls` counts every reply that was asked for, `stopped` says why it ended early."""
 
     turns: Count
     model_calls: Count
     score: int
     won: bool
+    stopped: str | None = None
 
 
 class RunPart(Section, frozen=True, kw_only=True):
