@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Protocol
 
 import msgspec
 
+from stanchion.readings.claims.verdict import CheckVerdict
 from stanchion.tutor.envelope.context import context_of
 from stanchion.tutor.envelope.schema.first import FIRST
 from stanchion.tutor.envelope.schema.second import SECOND
@@ -16,7 +17,7 @@ from stanchion.tutor.graph.graph import Graph
 from stanchion.tutor.graph.nodes import ClaimKind, Goal, Status, Truth
 from stanchion.tutor.law.v1 import TutorV1
 from stanchion.tutor.law.v2 import TutorV2
-from stanchion.tutor.law.verdicts import CheckResult, CheckVerdict, GameState, MoveResult, MoveVerdict
+from stanchion.tutor.law.verdicts import CheckResult, GameState, MoveResult, MoveVerdict
 from stanchion.tutor.moves.kinds import AnyMove, AssertMove, ProposeMove
 from stanchion.tutor.moves.typed import Assert, Propose, Reformulate, TypedMove
 
