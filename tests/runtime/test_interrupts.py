@@ -32,10 +32,10 @@ WITHIN = files("stores", "kernel", "locks", "runtime", "audit")
 @pytest.mark.parametrize("error", [Cut, CutByTimer, KeyboardInterrupt])
 def test_a_call_that_is_cut_off_anywhere(shield: Shield, error: type[BaseException]) -> None:
     working = Working(shield)
-    assert everywhere(working.call, working.check, WITHIN, error=error, every=97, seed=1) > 20
+    assert everywhere(working.call, working.check, WITHIN, error=error, every=199, seed=1) > 20
 
 
 @pytest.mark.parametrize("error", [Cut, KeyboardInterrupt])
 def test_a_call_on_an_event_loop_that_is_cut_off_anywhere(shield: Shield, error: type[BaseException]) -> None:
     working = Working(shield)
-    assert everywhere(working.acall_alone, working.check, WITHIN, error=error, every=97, seed=2) > 20
+    assert everywhere(working.acall_alone, working.check, WITHIN, error=error, every=199, seed=2) > 20

@@ -81,9 +81,9 @@ def called(case: Attack | Setup) -> str:
 
 
 def pairs() -> Iterator[Any]:
-    """Each attack in both set-ups."""
-    for setup in (ENROLLED, PINNED):
-        for attack in tried(setup, 4):
+    """Each attack where operators are enrolled; where they are pinned every other one, unless there is time for all."""
+    for setup, every in ((ENROLLED, 1), (PINNED, 2)):
+        for attack in some(tried(setup, 4), every, setup.name):
             yield pytest.param(attack, setup, id=f"{attack.name}-{setup.name}")
 
 

@@ -141,7 +141,9 @@ def shared() -> Server:
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Server:
     """An empty server. On a busy machine it may be late: a store waits for it unless a test says for how long."""
-    monkeypatch.setitem(RedisStore.__init__.__kwdefaults__, "timeout_s", FOREVER_S)
+    defaults = RedisStore.__init__.__kwdefaults__
+    assert defaults is not None
+    monkeypatch.setitem(defaults, "timeout_s", FOREVER_S)
     shared().ask("FLUSHALL")
     return shared()
 

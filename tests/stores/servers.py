@@ -217,6 +217,8 @@ def until_open(opened: Callable[[], PostgresStore]) -> PostgresStore:
 @pytest.fixture
 def place(monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
     """A schema of the test's own. A store waits for a server that is late unless a test says for how long."""
-    monkeypatch.setitem(PostgresStore.__init__.__kwdefaults__, "timeout_s", FOREVER_S)
+    defaults = PostgresStore.__init__.__kwdefaults__
+    assert defaults is not None
+    monkeypatch.setitem(defaults, "timeout_s", FOREVER_S)
     with new_place() as made:
         yield made

@@ -60,13 +60,13 @@ WITHIN = files("stores", "kernel", "locks")
 @pytest.mark.parametrize("error", [Cut, CutByTimer])
 def test_a_batch_that_is_cut_off_anywhere(store: Store, error: type[BaseException]) -> None:
     ledger = Ledger(store)
-    assert everywhere(ledger.send, ledger.check, WITHIN, error=error, every=11, seed=1) > 20
+    assert everywhere(ledger.send, ledger.check, WITHIN, error=error, every=23, seed=1) > 20
 
 
 @pytest.mark.parametrize("error", [Cut, KeyboardInterrupt])
 def test_a_batch_on_an_event_loop_that_is_cut_off_anywhere(store: Store, error: type[BaseException]) -> None:
     ledger = Ledger(store)
-    assert everywhere(ledger.asend_alone, ledger.check, WITHIN, error=error, every=17, seed=2) > 20
+    assert everywhere(ledger.asend_alone, ledger.check, WITHIN, error=error, every=37, seed=2) > 20
 
 
 def test_a_batch_that_warns_and_one_whose_permits_lapse(store: Store, clock: FakeClock) -> None:
@@ -76,7 +76,7 @@ def test_a_batch_that_warns_and_one_whose_permits_lapse(store: Store, clock: Fak
         clock.advance(2)
         ledger.send()
 
-    assert everywhere(work, ledger.check, WITHIN, every=19, seed=3) > 20
+    assert everywhere(work, ledger.check, WITHIN, every=41, seed=3) > 20
 
 
 def test_garbage_that_is_collected_while_a_batch_is_cut_off(store: Store, clock: FakeClock) -> None:
@@ -96,7 +96,7 @@ def test_garbage_that_is_collected_while_a_batch_is_cut_off(store: Store, clock:
         assert [spend().go, spend().go] == [True, False]
         ledger.check()
 
-    assert everywhere(work, check, WITHIN, every=13, seed=4) > 20
+    assert everywhere(work, check, WITHIN, every=29, seed=4) > 20
 
 
 def test_slices_that_are_asked_for_spent_and_given_back_while_they_are_cut_off(clock: FakeClock) -> None:
@@ -118,6 +118,6 @@ def test_slices_that_are_asked_for_spent_and_given_back_while_they_are_cut_off(c
         store.give_back()
         assert spent <= inner.read(fleet)[0] <= LIMIT
 
-    assert everywhere(work, check, files("stores/leasing", "locks"), every=31, seed=5) > 20
+    assert everywhere(work, check, files("stores/leasing", "locks"), every=61, seed=5) > 20
     store.close()
     assert spent <= inner.read(fleet)[0] <= LIMIT
