@@ -83,7 +83,7 @@ def test_a_run_is_shown_with_those_below_it(capsys: pytest.CaptureFixture[str]) 
 def test_tokens_of_a_transcript_are_compared(
     charged: int, status: int, line: str, trail: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    reply = {"id": "m1", "model": "m", "content": [{"type": "text", "text": "hi"}]}
+    reply: dict[str, Any] = {"id": "m1", "model": "m", "content": [{"type": "text", "text": "hi"}]}
     reply["usage"] = {"input_tokens": 1_000, "output_tokens": 500}
     with Shield.load(BARE, store="memory:") as shield, shield.run("eve", id="asks") as run:
         run.model(lambda _: reply, [])
