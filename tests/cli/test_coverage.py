@@ -72,6 +72,30 @@ def test_a_run_is_shown_with_those_below_it(capsys: pytest.CaptureFixture[str]) 
     assert [one["run"] for one in json.loads(answered(capsys, 0, "--run", "last", "--json"))["runs"]] == ["unwatched"]
 
 
+@pytest.mark.parametrize(
+    ("charged", "status", "line"),
+    [
+        (0, 0, "tokens in the transcript: 1,500; counted in the trail: none, because no budget counts them"),
+        (1_500, 0, "tokens in the transcript: 1,500; counted in the trail: 1,500"),
+        (100, 3, "1 thing escaped, in 1 run"),
+    ],
+)
+def test_tokens_of_a_transcript_are_compared(
+    charged: int, status: int, line: str, trail: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reply: dict[str, Any] = {"id": "m1", "model": "m", "content": [{"type": "text", "text": "hi"}]}
+    reply["usage"] = {"input_tokens": 1_000, "output_tokens": 500}
+    with Shield.load(BARE, store="memory:") as shield, shield.run("eve", id="asks") as run:
+        run.model(lambda _: reply, [])
+        if charged:
+            run.charge(tokens=charged)
+    file = tmp_path / "log.jsonl"
+    file.write_text(json.dumps(reply))
+    said = answered(capsys, status, "--run", "asks", "--transcript", str(file))
+    assert line in said
+    assert ("tokens  1,400" in said) is (status == 3)
+
+
 def test_a_transcript_is_matched(
     trail: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from stanchion import Shield
+from stanchion import Shield, Ungoverned
 from stanchion.audit.reader import Reader
 from stanchion.audit.selection import Wanted
 from stanchion.cli.main import main
@@ -88,6 +88,23 @@ def test_a_guarded_client_names_nothing(sdk: str, mode: str, provider: Provider,
     assert (tmp_path / "file").exists()
     assert len(provider.asked) == 3
     assert escaped(tmp_path / "trail") == []
+
+
+@pytest.mark.parametrize("sdk", SDKS)
+def test_a_tool_that_the_provider_runs_is_named_and_refused(sdk: str, provider: Provider, tmp_path: Path) -> None:
+    made, ask = SDKS[sdk]
+    adapter = pytest.importorskip(f"stanchion.adapters.{sdk}")
+    tools = [{"type": "web_search_1", "name": "web_search"}, {"type": "function", "function": {"name": "look"}}]
+
+    def work(run: Any) -> None:
+        with made(provider) as plain:
+            ask(adapter.guard(plain, run), tools=tools)
+
+    watched(tmp_path / "trail", "observe", work)
+    assert (escaped(tmp_path / "trail"), len(provider.asked)) == ([("tool", "web_search")], 1)
+    with pytest.raises(Ungoverned, match="the tool `web_search`"):
+        watched(tmp_path / "other", "refuse", work)
+    assert len(provider.asked) == 1
 
 
 @pytest.mark.parametrize("mode", ["observe", "refuse"])

@@ -143,3 +143,64 @@ def test_only_the_run_that_is_asked_for_answers(trail: Path) -> None:
 def test_what_is_no_json_is_said_with_its_line() -> None:
     with pytest.raises(BadTranscript, match="line 2 is no JSON"):
         read_transcript(b'{"a": 1}\nnot json\n')
+
+
+def asking(*replies: Any, budget: bool = True) -> Any:
+    """What a run does that asks a model for these replies."""
+
+    def work(trail: Path) -> None:
+        guards = [{"use": "budget", "tokens": 1_000_000}] if budget else []
+        with (
+            Shield.load({**BARE, "guards": guards}, store="memory:", journal=trail) as shield,
+            shield.run(id="r") as run,
+        ):
+            for reply in replies:
+                run.model(lambda _, reply=reply: reply, [])
+
+    return work
+
+
+def other(reply: Any) -> Any:
+    """The same reply to another request."""
+    return {**reply, "id": f"{reply['id']}-2"}
+
+
+FIRST = completion("hello there")
+USED = FIRST["usage"]["total_tokens"]
+
+
+def test_tokens_that_were_counted_are_no_more_than_those_that_were_used(tmp_path: Path) -> None:
+    asking(FIRST, message("and here"))(tmp_path / "trail")
+    found = reconciled(tmp_path / "trail", lines([FIRST, message("and here")]))
+    assert found.escaped == ()
+    assert found.tokens_told == found.tokens_recorded > USED
+
+
+def test_a_reply_beside_the_guard_that_says_what_a_decided_one_says_is_told_by_its_tokens(tmp_path: Path) -> None:
+    asking(FIRST, FIRST)(tmp_path / "trail")
+    longer = {**other(FIRST), "usage": {"prompt_tokens": 900, "completion_tokens": 100, "total_tokens": 1000}}
+    (one,) = reconciled(tmp_path / "trail", lines([FIRST, longer])).escaped
+    assert (one.what, one.name, one.told_by) == ("tokens", f"{1000 - USED:,}", "transcript")
+    assert one.why == f"the transcript tells of {1000 - USED:,} tokens more than were counted for what was decided"
+
+
+def test_tokens_of_a_reply_that_is_named_are_not_named_again(tmp_path: Path) -> None:
+    asking(FIRST)(tmp_path / "trail")
+    found = reconciled(tmp_path / "trail", lines([FIRST, other(completion("something else"))]))
+    assert [one.what for one in found.escaped] == ["reply"]
+    assert (found.tokens_told > found.tokens_recorded) is True
+
+
+def test_where_nobody_counts_tokens_none_are_missed(tmp_path: Path) -> None:
+    asking(FIRST, budget=False)(tmp_path / "trail")
+    found = reconciled(tmp_path / "trail", lines(FIRST))
+    assert (found.escaped, found.tokens_told, found.tokens_recorded) == ((), USED, 0)
+
+
+def test_tokens_that_a_host_reports_count(tmp_path: Path) -> None:
+    with Shield.load(BARE, store="memory:", journal=tmp_path / "trail") as shield, shield.run(id="r") as run:
+        run.model(lambda _: FIRST, [])
+        run.charge(tokens=USED)
+    found = reconciled(tmp_path / "trail", lines(FIRST))
+    assert (found.escaped, found.tokens_recorded) == ((), USED)
+    assert reconciled(tmp_path / "trail", lines(FIRST), "another").tokens_recorded == 0

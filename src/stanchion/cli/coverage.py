@@ -38,7 +38,8 @@ unguarded, and adapters that did not catch their canary.
 Runs are watched if the shield was started with coverage. A transcript (messages of OpenAI,
 Anthropic or LangChain, traffic of MCP, as JSON or one JSON value a line) is matched with the
 trail as well: each call that was answered needs a decision about that tool and those
-arguments, and each reply of a model one about its words."""
+arguments, and each reply of a model one about its words. If a budget counts tokens, those
+that replies say they used are compared with those that were counted."""
 
 EPILOG: Final = """\
 examples:
@@ -168,6 +169,9 @@ def _lines(found: CoverageView, matched: bool) -> list[str]:
     if matched:
         lines.append(f"in the transcript: {found.asked:,} asked for and never answered")
         lines.append(f"decided and not in the transcript: {counted(found.untold, 'call')}")
+        if found.tokens_told:
+            count = f"{found.tokens_recorded:,}" if found.tokens_recorded else "none, because no budget counts them"
+            lines.append(f"tokens in the transcript: {found.tokens_told:,}; counted in the trail: {count}")
     if found.canaries:
         caught = sum(found.canaries.values())
         lines.append(f"canaries caught: {caught} of {len(found.canaries)} ({', '.join(found.canaries)})")

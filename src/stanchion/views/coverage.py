@@ -16,7 +16,7 @@ from stanchion.runtime.coverage.canaries import CAUGHT, MISSED
 from stanchion.runtime.coverage.sightings import ESCAPED, UNGUARDED, WATCHED
 from stanchion.views.records import decision_in
 from stanchion.views.transcript import Transcript
-from stanchion.views.unmatched import Decided, Known, known_of
+from stanchion.views.unmatched import Decided, Known, Left, known_of, tokens_of
 
 MOST_RUNS: Final = 10_000
 """Of how many runs is told; older ones are counted."""
@@ -25,12 +25,17 @@ LAST: Final = "last"
 """What the newest run can be called."""
 ENDS: Final = frozenset({Stage.TOOL_CALL, Stage.MODEL_CALL})
 """What has an outcome that somebody reports."""
+MATCHED: Final = frozenset({Stage.TOOL_CALL, Stage.MODEL_REPLY})
+"""What is matched with the calls and replies of a transcript."""
+COUNTED: Final = frozenset({Stage.MODEL_REPLY, Stage.TOOL_RESULT, Stage.ERROR, Stage.CHARGE})
+"""Where records count tokens that were used."""
 WENT: Final = frozenset(NAMES[: PROCEEDS + 1])
 
 
 class EscapedView(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that passed every guard. `what` is a `tool`, a `client`, an `agent`, an `adapter`, or a `call` or a
-    `reply` of the transcript; `told_by` is who knows it: the `hook`, an `adapter`, a `canary` or the `transcript`."""
+    """Something that passed every guard. `what` is a `tool`, a `client`, an `agent`, an `adapter`, or a `call`, a
+    `reply` or `tokens` of the transcript; `told_by` is who knows it: the `hook`, an `adapter`, a `canary` or the
+    `transcript`."""
 
     run: str
     agent: str
@@ -69,13 +74,17 @@ class CoveredRunView(msgspec.Struct, frozen=True, kw_only=True):
 class CoverageView(msgspec.Struct, frozen=True, kw_only=True):
     """What escaped, newest first, beside how each run is covered. `canaries` says of each adapter whether it caught its
     canary the last time. `asked` counts calls of the transcript that were never answered, `untold` those that were
-    decided and are not in it. `left_out` counts runs and things that are too many to be told."""
+    decided and are not in it. `tokens_told` is what the transcript's replies say they used, `tokens_recorded` what the
+    records count: none where no budget counts tokens and nobody reports them. `left_out` counts runs and things that
+    are too many to be told."""
 
     escaped: tuple[EscapedView, ...]
     runs: tuple[CoveredRunView, ...]
     canaries: dict[str, bool]
     asked: int
     untold: int
+    tokens_told: int
+    tokens_recorded: int
     left_out: int
 
 
@@ -117,6 +126,8 @@ class _Pass:
         self.left_out = 0
         self.known: list[tuple[str, Known]] = []
         """What was decided, by run, where it is to be matched."""
+        self.tokens: dict[str, int] = {}
+        """The tokens that were counted, by run, where they are to be compared."""
         self._matches = matches
         self._reported: set[str] = set()
 
@@ -153,10 +164,17 @@ class _Pass:
                 run.decided[stub.stage] = run.decided.get(stub.stage, 0) + 1
                 run.unreported += stub.stage in ENDS and stub.id not in self._reported
             self._reported.discard(stub.id)
-        if self._matches and stub.stage in (Stage.TOOL_CALL, Stage.MODEL_REPLY):
-            entry = decision_in(found)
-            if entry is not None:
-                self.known.append((stub.run_id, known_of(entry)))
+        if self._matches and stub.stage in MATCHED | COUNTED:
+            self._to_match(found)
+
+    def _to_match(self, found: Found) -> None:
+        stub, entry = found.stub, decision_in(found)
+        if entry is None:
+            return
+        if stub.stage in MATCHED:
+            self.known.append((stub.run_id, known_of(entry)))
+        if stub.stage in COUNTED:
+            self.tokens[stub.run_id] = self.tokens.get(stub.run_id, 0) + tokens_of(entry)
 
     def _begun(self, found: Found) -> None:
         run = self._of(found.stub.run_id)
@@ -221,7 +239,7 @@ def coverage(records: Iterable[Found], run: str = "", transcript: Transcript | N
     escaped = [one for one in gone.escaped if one.run in wanted]
     if not run:
         escaped += [one for one in gone.canaries.values() if one is not None]
-    asked = untold = 0
+    asked = untold = told = recorded = 0
     if transcript is not None:
         decided = Decided()
         for name, known in gone.known:
@@ -231,14 +249,30 @@ def coverage(records: Iterable[Found], run: str = "", transcript: Transcript | N
         escaped += [_unmatched("call", one.tool, one.id) for one in left.calls if one.answered]
         escaped += [_unmatched("reply", one.model, one.id) for one in left.replies]
         asked, untold = sum(not one.answered for one in left.calls), left.unasked
+        told = sum([one.tokens for one in transcript.replies])
+        recorded = sum([count for name, count in gone.tokens.items() if name in wanted])
+        escaped += _uncounted(told, recorded, left)
     return CoverageView(
         escaped=tuple(escaped),
         runs=tuple([one.view() for one in wanted.values()]),
         canaries={name: missed is None for name, missed in sorted(gone.canaries.items())},
         asked=asked,
         untold=untold,
+        tokens_told=told,
+        tokens_recorded=recorded,
         left_out=gone.left_out,
     )
+
+
+def _uncounted(told: int, recorded: int, left: Left) -> list[EscapedView]:
+    """The tokens that a transcript tells of beyond those that were counted, and beyond those of replies that are named:
+    somebody asked a model beside the guard, and its reply says what a decided one says. Nothing where none were
+    counted."""
+    beyond = told - sum([one.tokens for one in left.replies]) - recorded
+    if not recorded or beyond <= 0:
+        return []
+    why = f"the transcript tells of {beyond:,} tokens more than were counted for what was decided"
+    return [msgspec.structs.replace(_unmatched("tokens", f"{beyond:,}", ""), why=why)]
 
 
 def _began(run: _Run) -> int:

@@ -10,10 +10,13 @@ from stanchion.audit.redaction import masked
 from stanchion.kernel.actions import NAMES, PROCEEDS
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.tuples import NamedTuple
+from stanchion.kernel.units import Unit
 from stanchion.views.transcript import Call, Reply, Transcript
 
 DIGEST: Final = "$sha256"
 CHANGES: Final = frozenset({"REDACT", "DEGRADE"})
+REPORTED: Final = frozenset({Stage.CHARGE, Stage.MODEL_REPLY})
+"""Where the tokens of a record were used; elsewhere they are an estimate of what would be."""
 REPLIES: Final = "\0replies"
 """Under what name replies stand beside tools; no tool is called so."""
 
@@ -34,6 +37,13 @@ def known_of(entry: Entry) -> Known:
     changed = any(said.action in CHANGES for said in entry.findings) or _is_withheld(content)
     digest = "" if changed else str(content[DIGEST]) if _is_digest(content) else _digest(content)
     return Known(about, digest, NAMES.index(entry.action) > PROCEEDS)
+
+
+def tokens_of(entry: Entry) -> int:
+    """The tokens that a record counts as used: what a hold was settled to, or what was reported."""
+    settled = sum([amounts[Unit.TOKENS] for _, amounts in entry.settles if amounts is not None])
+    reported = entry.amounts[Unit.TOKENS] if entry.stage in REPORTED else 0
+    return max(settled, reported)
 
 
 class Left(NamedTuple):
