@@ -241,7 +241,9 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
             found = [self._judged_step(step, work) for step, work in _seen_by(steps, before)]
             return self._worst(found), before.began(event.id, steps)
         if isinstance(event, Failure):
-            return None, before.ended(event.call, () if "harmless" in event.traits else steps, None, failed=True)
+            done = () if "harmless" in event.traits else steps
+            late = any("timeout" in name.lower() for name in (event.error, *event.bases))
+            return None, before.ended(event.call, done, None, failed=True, late=late)
         return None, before.ended(event.call, steps, event.result, False, event.part)
 
     def _judged_step(self, step: Step, work: Work) -> Finding | None:

@@ -58,7 +58,8 @@ class Told(msgspec.Struct, frozen=True, array_like=True):
 
 
 class About(msgspec.Struct, frozen=True, array_like=True):
-    """What is known of a path. `own`: the run has made it or taken it away itself. `ends`: its last line ends."""
+    """What is known of a path. `own`: the run has made it or taken it away itself. `ends`: its last line ends, as
+    far as is known; where it does not, people count it and `wc` does not, and both are right."""
 
     told: tuple[Told, ...] = ()
     gist: Gist | None = None
@@ -73,13 +74,13 @@ class About(msgspec.Struct, frozen=True, array_like=True):
         return self._with((Told(fact.predicate, value, fact.polarity),), self.gist, own, self.ends)
 
     def _with_content(self, fact: Content, own: bool) -> About:
-        """What a file holds. What somebody printed without a last end of line may have lost more than that."""
-        ends = fact.text.endswith("\n") or not fact.text
+        """What a file holds. What was printed without a last end of line may have lost more than that."""
+        ends = fact.text.endswith("\n") or (own and not fact.text)
         told = [Told(Predicate.EXISTS, None, True)]
         if fact.whole and (ends or own):
             told.append(Told(Predicate.LINES, fact.text.count("\n"), True))
             told.append(Told(Predicate.BYTES, len(fact.text.encode("utf-8", "surrogatepass")), True))
-        return self._with(tuple(told), gist_of(fact.text, fact.whole), own, ends)
+        return self._with(tuple(told), gist_of(fact.text, fact.whole), own, ends or not own)
 
     def _with(self, new: tuple[Told, ...], gist: Gist | None, own: bool, ends: bool) -> About:
         keys = {_key(one) for one in new}
@@ -91,7 +92,7 @@ class About(msgspec.Struct, frozen=True, array_like=True):
         text = digest("text", str(asked.value)) if asked.predicate is Predicate.CONTAINS else None
         for one in self.told:
             value = one.value
-            if one.predicate is Predicate.LINES and not self.ends and value == _less(asked.value):
+            if one.predicate is Predicate.LINES and not self.ends and asked.polarity and value == _less(asked.value):
                 value = asked.value
             if one.predicate is Predicate.CONTAINS and value == text:
                 value = asked.value
@@ -238,13 +239,13 @@ def _together(claim: Claim, found: list[Standing]) -> Standing:
 
 def _match(name: str, known: str) -> int | None:
     """Whether a name that somebody says can be a known path: 0 where it is the same, -1 where it is the end of it, 1
-    where it is longer."""
+    where it is a whole path of which that is the end."""
     said = same_path(name)
     if said.rstrip("/") == known.rstrip("/"):
         return 0
     if known.endswith(f"/{said}"):
         return -1
-    return 1 if said.endswith(f"/{known}") else None
+    return 1 if said.startswith("/") and said.endswith(f"/{known}") else None
 
 
 def _touches(changed: str, known: str) -> bool:

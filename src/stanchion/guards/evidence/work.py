@@ -91,8 +91,11 @@ class Work(msgspec.Struct, frozen=True, array_like=True):
             work = msgspec.structs.replace(work, running=(*work.running, call)[-KEPT:])
         return work
 
-    def ended(self, call: str, steps: Sequence[Step], result: Any, failed: bool, part: int = 0) -> Work:
-        """A call has ended: with a result, or by an error (`failed`); `part` numbers what a generator gives."""
+    def ended(
+        self, call: str, steps: Sequence[Step], result: Any, failed: bool, part: int = 0, late: bool = False
+    ) -> Work:
+        """A call has ended: with a result, or by an error (`failed`), which says nothing of checks that took too long
+        (`late`); `part` numbers what a generator gives."""
         work = self._left(call)
         refused = failed or fails(result)
         for step in steps:
@@ -102,7 +105,8 @@ class Work(msgspec.Struct, frozen=True, array_like=True):
                 work = work.change(step.name)
             elif step.what in ("test", "lint") and (not call or call not in self.spoilt):
                 lint = step.what == "lint"
-                came = FAILED if failed else outcome(result, lint, step.last, step.alone, step.heard and not part)
+                came = outcome(result, lint, step.last, step.alone, step.heard and not part) if not failed else FAILED
+                came = UNCLEAR if late else came
                 work = work if part and came == UNCLEAR else work.checked(lint, came)
         return work
 

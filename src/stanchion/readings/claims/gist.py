@@ -31,8 +31,11 @@ class Gist(msgspec.Struct, frozen=True, array_like=True):
     runs: str = ""
 
     def has(self, text: str) -> bool | None:
-        """Whether a text stands in the one this is of; `None` where that is not known."""
-        if digest("piece", text.strip()) in self.pieces and text.strip() == text:
+        """Whether a text stands in the one this is of; `None` where that is not known. Of spaces at its ends nothing is
+        known: whoever printed a text may have left them out."""
+        if text != text.strip():
+            return None
+        if digest("piece", text) in self.pieces:
             return True
         if not self.runs or len(text) < LEAST:
             return None
