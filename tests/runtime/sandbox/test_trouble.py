@@ -109,3 +109,16 @@ def test_a_closed_sandbox_leaves_neither_processes_nor_folders(root: Path, kind:
         assert base.is_dir()
     assert keeper.poll() == 0
     assert not base.exists()
+
+
+def test_a_fork_of_the_owner_has_a_keeper_of_its_own(sandbox: Sandbox) -> None:
+    assert sandbox.run(["cat", "a.txt"]).rc == 0
+    child, same = os.fork(), False
+    if not child:
+        try:
+            same = sandbox.run(["cat", "a.txt"]).stdout == b"hello\n"
+            sandbox.close()
+        finally:
+            os._exit(0 if same else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert sandbox.run(["sh", "-c", "cat a.txt > $TMPDIR/b && cat $TMPDIR/b"]).stdout == b"hello\n"

@@ -27,7 +27,7 @@ class Keeper:
     """A keeper that was started, with the commands that it still has to end. Whoever calls holds the sandbox's lock."""
 
     def __init__(self, seen: Seen, user: int | None, ground: Callable[[str], dict[str, Any]]) -> None:
-        self.seen, self.running = seen, 0
+        self.seen, self.running, self._owner = seen, 0, os.getpid()
         self._base = tempfile.mkdtemp(prefix="stanchion-sandbox-")
         if user is not None:
             os.chown(self._base, user, user)
@@ -40,8 +40,8 @@ class Keeper:
 
     @property
     def alive(self) -> bool:
-        """Whether it can still be asked."""
-        return self.process.poll() is None
+        """Whether it can still be asked; it serves the process that has started it, and no fork of that."""
+        return os.getpid() == self._owner and self.process.poll() is None
 
     def ask(self, verb: str, name: str, files: list[int]) -> bool:
         """Have it run a command; false if it has died."""
@@ -61,6 +61,8 @@ class Keeper:
     def drop(self) -> None:
         """End it, with everything that it has started."""
         self._line.close()
+        if os.getpid() != self._owner:
+            return
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(GRACE_S)
         if self.process.poll() is None:

@@ -70,8 +70,8 @@ def _become(ground: Ground, write: bool, command: Command, pipes: tuple[int, int
     for one in pipes:
         os.set_inheritable(one, True)
     say, wait = map(str, pipes)
-    how = [*_walls(ground, write), "--json-status-fd", say, "--block-fd", wait]
-    os.execve(ground.bwrap, [ground.bwrap, *how, "--", *command.argv], ground.env)
+    how = [ground.bwrap, *_walls(ground, write), "--json-status-fd", say, "--block-fd", wait, "--"]
+    os.execve(ground.bwrap, [*map(os.fsencode, how), *command.argv], ground.env)
 
 
 def _walls(ground: Ground, write: bool) -> list[str]:

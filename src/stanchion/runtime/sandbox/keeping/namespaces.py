@@ -16,6 +16,7 @@ from stanchion.runtime.sandbox.keeping.calls import (
     MS_NOEXEC,
     MS_NOSUID,
     MS_PRIVATE,
+    MS_RDONLY,
     MS_REC,
     PR_SET_PDEATHSIG,
     SYS_PIVOT_ROOT,
@@ -133,8 +134,8 @@ def _furnish(ground: Ground, write: bool) -> None:
         harden(ground.root, writes=False)
     try:
         mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC)
-    except OSError:  # in some containers nobody may: then there is none
-        mount("tmpfs", "/proc", "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=0,mode=555")
+    except OSError:  # in some containers nobody may: then nothing is there, and not the host's either
+        mount("tmpfs", "/proc", "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=4k,mode=555")
     os.chdir(ground.root)
 
 
