@@ -177,6 +177,15 @@ def test_types_of_a_claim_are_put_right_where_one_thing_is_meant(given: str, exa
     assert read_move(given, "lenient", SECOND).move == move
 
 
+@pytest.mark.parametrize("mode", ["strict", "lenient"])
+@pytest.mark.parametrize(
+    "reply", ['{"action": "ASK", "te\\ud800": "a"}', claimed(predicate="\ud800"), claimed(**{"x\ud800": 1})]
+)
+def test_half_a_character_is_no_name(mode: Mode, reply: str) -> None:
+    for shape in (FIRST, SECOND):
+        assert not read_move(reply, mode, shape).moves
+
+
 def test_an_unknown_mode_is_misuse() -> None:
     with pytest.raises(ValueError, match="`mode`"):
         read_move("{}", "loose")  # type: ignore[arg-type]
