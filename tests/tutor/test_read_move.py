@@ -18,11 +18,12 @@ from stanchion.tutor.moves.kinds import AnyMove
 from stanchion.tutor.moves.legacy import parse_move
 from stanchion.tutor.moves.typed import Misread, Unread, read
 from tests.tutor.replies.grown import MOVES, TYPED, WAYS, Data, meant, not_meant, written
+from tests.tutor.replies.more import MORE, THIRD
 from tests.tutor.replies.written import REFERENCE, WEAK, Meant
 
 LAWS: tuple[tuple[tuple[Data, ...], Shape[Any]], ...] = ((MOVES, FIRST), (TYPED, SECOND))
 ALL = [
-    *(text for text, _ in REFERENCE + WEAK),
+    *(text for text, _ in REFERENCE + WEAK + MORE + THIRD),
     *(text for moves, _ in LAWS for _, text, _ in meant(moves)),
     *(text for moves, _ in LAWS for _, text in not_meant(moves)),
 ]
@@ -73,8 +74,9 @@ def test_the_cases_of_the_reference(text: str, move: Meant) -> None:
     assert told(read_move(text).move) == move
 
 
-def test_replies_of_weak_models() -> None:
-    found = [(told(read_move(text).move), move) for text, move in WEAK]
+@pytest.mark.parametrize("rows", [WEAK, MORE, WEAK + MORE + THIRD])
+def test_replies_of_weak_models(rows: list[tuple[str, Meant]]) -> None:
+    found = [(told(read_move(text).move), move) for text, move in rows]
     assert [one for one in found if one[0] not in (None, one[1])] == []  # what is found is never another move
     clear = [one == move for one, move in found if move is not None]
     assert sum(clear) / len(clear) >= 0.9
@@ -173,6 +175,15 @@ def claimed(**parts: Any) -> str:
 def test_types_of_a_claim_are_put_right_where_one_thing_is_meant(given: str, exact: str | None) -> None:
     move = None if exact is None else read_move(exact, "strict", SECOND).move
     assert read_move(given, "lenient", SECOND).move == move
+
+
+@pytest.mark.parametrize("mode", ["strict", "lenient"])
+@pytest.mark.parametrize(
+    "reply", ['{"action": "ASK", "te\\ud800": "a"}', claimed(predicate="\ud800"), claimed(**{"x\ud800": 1})]
+)
+def test_half_a_character_is_no_name(mode: Mode, reply: str) -> None:
+    for shape in (FIRST, SECOND):
+        assert not read_move(reply, mode, shape).moves
 
 
 def test_an_unknown_mode_is_misuse() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, Final
 
 import msgspec
@@ -16,8 +17,8 @@ STARTS: Final = 400
 """At how many places of a reply an object is looked for."""
 NESTED: Final = 4
 """How deep in other objects, or in texts of theirs, a move may stand."""
-NAMED: Final = ("action", "move", "move_type", "type", "tool", "tool_name", "name", "function", "command_type")
-"""Under which names models put the action."""
+NAMED: Final = frozenset({"action", "move", "type", "tool", "name", "function"})
+"""The last word of the names under which models put the action."""
 GIVEN: Final = ("arguments", "args", "parameters", "params", "input", "action_input", "tool_input", "kwargs")
 """Under which names they put its fields, where those stand apart."""
 NEAR: Final = 200
@@ -34,12 +35,17 @@ _BEFORE: Final = regex(
     re.IGNORECASE,
 )
 _CALL: Final = regex(r"(?<![\w.])([A-Za-z_]+)\(\s*(?=[A-Za-z_]+\s*=)")
-_TAG: Final = regex(r"<function=(\w+)>|<(?:parameter=)?(\w{1,40})>([^<>]*)</\w{1,40}>")
+_TAG: Final = regex(
+    r"<(?:function=|(?:invoke|function|tool)\s+name=)[\"']?(?P<function>[\w.]+)[\"']?>"
+    r"|<(?P<name>\w{1,40})(?:=|\s+name=)?[\"']?(?P<attribute>\w{1,40})?[\"']?>(?P<value>[^<>]*)</\w{1,40}>"
+)
 _RUN: Final = regex(
-    r"(?<![\w'])(?:let me run|i(?:'ll| will| would like to|'d like to)? (?:run|execute|propose)|run|execute|command)\b"
-    r"[^`\n.!?]{0,40}`([^`\n]+)`",
+    r"(?<![\w'])(?:run(?:ning)?|execut(?:e|ing)|propos(?:e|ing|al)|command)\b[^`\n.!?]{0,40}`([^`\n]+)`",
     re.IGNORECASE,
 )
+_SPAN: Final = regex(r"`[^`\n]+`")
+_ALONE: Final = regex(r"(?:\$ |(?:PROPOSE|BASH) )([^\n]+)|`([^`\n]+)`|```\n([^`\n]+)\n```")
+_BRACKETS: Final = regex(r"(\w+)\[(.*)\]")
 _SENTENCE: Final = regex(r"[.!?\n]")
 _NOT: Final = regex(r"\b(?:not|never|don't|cannot|can't|won't|shouldn't|avoid|instead of|rather than)\b", re.IGNORECASE)
 _SHELL: Final = frozenset({"bash", "sh", "shell", "console", "zsh", "terminal"})
@@ -81,12 +87,17 @@ def objects(text: str, shape: Shape[Any], steps: Steps) -> list[Found]:
     return made
 
 
+def is_named(name: str) -> bool:
+    """Whether the action is put under a name: `action`, `next_action`, `tool_name`."""
+    return name.strip().lower().rpartition("_")[2] in NAMED
+
+
 def _within(read: Loose, before: str, shape: Shape[Any], steps: Steps) -> Iterator[tuple[str, dict[str, Any]]]:
     """The moves of an object; an object that names no action can have it said right before."""
     found = list(moves_of(read.value, shape, steps, NESTED))
     said = _named(before, shape)
     if not found and said is not None and read.value:
-        inner = _given(read.value, steps)
+        inner = _given(read.value, steps, shape.words.get(said))
         yield said, read.value if inner is None else inner
     yield from found
 
@@ -119,10 +130,10 @@ def _move_of(value: dict[str, Any], shape: Shape[Any], steps: Steps) -> tuple[st
     Cases, in this order: a field names the action, its own fields beside it or apart; the only field is the action.
     """
     for name in value:
-        action = shape.name_of(value[name]) if name.strip().lower() in NAMED else None
+        action = shape.name_of(value[name]) if is_named(name) else None
         if action is not None:
             rest = {one: value[one] for one in value if one != name}
-            inner = _given(rest, steps)
+            inner = _given(rest, steps, shape.words.get(action))
             return action, rest if inner is None else inner
     if len(value) == 1:
         [(name, inner)] = value.items()
@@ -134,13 +145,15 @@ def _move_of(value: dict[str, Any], shape: Shape[Any], steps: Steps) -> tuple[st
     return None
 
 
-def _given(value: dict[str, Any], steps: Steps) -> dict[str, Any] | None:
-    """The fields of an action that stand apart from it, with those beside it."""
+def _given(value: dict[str, Any], steps: Steps, main: str | None) -> dict[str, Any] | None:
+    """The fields of an action that stand apart from it, with those beside it; a text alone is its main field."""
     for name in value:
         if name.strip().lower() in GIVEN:
             inner = _parsed(value[name], steps) if isinstance(value[name], str) else value[name]
+            if inner is None and main is not None and main not in value:
+                inner = {main: value[name]}
             if isinstance(inner, dict):
-                beside = {one: value[one] for one in value if one != name and one.strip().lower() not in NAMED}
+                beside = {one: value[one] for one in value if one != name and not is_named(one)}
                 return {**beside, **inner}
     return None
 
@@ -158,32 +171,41 @@ def _parsed(text: str, steps: Steps) -> dict[str, Any] | None:
 
 
 def calls(text: str, shape: Shape[Any], steps: Steps) -> list[Found]:
-    """The moves that are written as calls of functions with named arguments."""
+    """The moves that are written as calls of functions with named arguments: of one that is the action, or of any that
+    is given the action."""
     made = []
-    for found in _CALL.finditer(text):
-        action = shape.name_of(found.group(1))
-        if action is None:
-            continue
+    for found in islice(_CALL.finditer(text), STARTS):
         try:
             read = read_call(text, text.index("(", found.start()), steps)
         except Unreadable:
             continue
-        made.append(Found(action, read.value))
+        action = shape.name_of(found.group(1))
+        if action is not None:
+            made.append(Found(action, read.value))
+        else:
+            made += [Found(*one) for one in moves_of(read.value, shape, steps, 0)]
     return made
 
 
 def tags(text: str, shape: Shape[Any]) -> list[Found]:
-    """The moves that are written as tags, each round one value: `<action>PROPOSE</action><command>ls</command>`, or
-    `<function=PROPOSE><parameter=command>ls</parameter></function>`."""
+    """The moves that are written as tags, each round one value: `<action>PROPOSE</action><command>ls</command>`,
+    `<function=PROPOSE><parameter=command>ls</parameter>`, `<invoke name="PROPOSE">`, or `<bash>ls</bash>`."""
     made: list[Found] = []
     for found in _TAG.finditer(text):
-        function, name, value = found.group(1), found.group(2), found.group(3)
-        named = function is not None or name.lower() in NAMED
-        action = shape.name_of(value if function is None else function) if named else None
+        function, attribute, name, value = found.group("function", "attribute", "name", "value")
+        if function is not None:
+            action = shape.name_of(function)
+            made += [] if action is None else [Found(action, {})]
+            continue
+        field = (name if attribute is None else attribute).lower()
+        action = shape.name_of(value) if is_named(field) else None
+        itself = shape.name_of(field)
         if action is not None:
             made.append(Found(action, {}))
-        elif made and name is not None:
-            made[-1].fields.setdefault(name.lower(), value.strip())
+        elif itself in shape.words and not made:
+            made.append(Found(str(itself), {shape.words[str(itself)]: value.strip()}))
+        elif made:
+            made[-1].fields.setdefault(field, value.strip())
     return [one for one in made if one.fields]
 
 
@@ -194,10 +216,12 @@ def lines(text: str, shape: Shape[Any]) -> list[Found]:
     open_fields: dict[str, Any] | None = None
     for found in _LINE.finditer(text):
         name, value = found.group(1).strip().lower().replace(" ", "_"), _unquoted(found.group(2))
-        action = shape.name_of(value) if name in NAMED else None
+        bracket = _BRACKETS.fullmatch(value) if is_named(name) else None
+        action = shape.name_of(value if bracket is None else bracket.group(1)) if is_named(name) else None
         said = shape.name_of(name.removeprefix("i_")) if _is_tag(found.group(1).strip()) else None
         if action is not None:
-            open_fields = {}
+            main = shape.words.get(action)
+            open_fields = {} if bracket is None or main is None else {main: bracket.group(2)}
             made.append(Found(action, open_fields))
         elif said is not None and said in shape.words and value:
             open_fields = {shape.words[said]: value}
@@ -231,19 +255,29 @@ def _is_unread(one: Found) -> bool:
 
 
 def shell_words(text: str, shape: Shape[Any]) -> list[Found]:
-    """The commands that a reply has instead of a move: each fence of a shell, or what it says that it runs."""
+    """The commands that a reply has instead of a move: each fence of a shell, what it says that it runs, or a command
+    that is marked as one and all that there is."""
     if "PROPOSE" not in shape.words:
         return []
-    made = []
-    for fence in _FENCE.finditer(text):
-        if fence.group(1).lower() in _SHELL:
-            script = [line.strip() for line in fence.group(2).split("\n")]
-            told = [line for line in script if line and not line.startswith("#")]
-            closed = fence.group().endswith("```") and len(fence.group()) > 3
-            made += [Found("PROPOSE", {"command": one}, True) for one in told] if closed else []
+    alone = _ALONE.fullmatch(text)
+    if alone is not None:
+        told = next(one for one in alone.groups() if one)
+        made = [Found("PROPOSE", {"command": told.strip()}, text.startswith("```"))]
+        return [one for one in made if not _is_unread(one)]
     outside = _FENCE.sub("\n", text)
-    for said in _RUN.finditer(outside):
-        before = _SENTENCE.split(outside[max(0, said.start() - NEAR) : said.start()])[-1]
+    return [*_fenced(text), *(_said(outside) if len({*_SPAN.findall(outside)}) == 1 else ())]
+
+
+def _fenced(text: str) -> Iterator[Found]:
+    for fence in _FENCE.finditer(text):
+        if fence.group(1).lower() in _SHELL and fence.group().endswith("```"):
+            for line in fence.group(2).split("\n"):
+                if line.strip() and not line.strip().startswith("#"):
+                    yield Found("PROPOSE", {"command": line.strip()}, True)
+
+
+def _said(text: str) -> Iterator[Found]:
+    for said in _RUN.finditer(text):
+        before = _SENTENCE.split(text[max(0, said.start() - NEAR) : said.start()])[-1]
         if not _NOT.search(before + said.group().split("`")[0]):
-            made.append(Found("PROPOSE", {"command": said.group(1).strip()}))
-    return made
+            yield Found("PROPOSE", {"command": said.group(1).strip()})

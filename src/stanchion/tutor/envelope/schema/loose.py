@@ -29,7 +29,7 @@ _JOINED: Final = regex(r"\s*(?:\+|%|\.\w+\()")
 _AFTER_NAME: Final = regex(r"\s*[:=]")
 _GAP: Final = r"(?:\s|//[^\n]*\n)*"
 _AFTER_VALUE: Final = regex(
-    rf"{_GAP}(?:[}})\]]|\Z|,?{_GAP}{_QUOTE}[\w .-]{{1,60}}{_QUOTE}\s*:|,{_GAP}(?:[\w-]{{1,60}}\s*[:=]|[}})]|\Z))"
+    rf"{_GAP}(?:[}})\]]|\Z|,?{_GAP}{_QUOTE}[\w .-]{{1,60}}{_QUOTE}\s*[:=]|,{_GAP}(?:[\w-]{{1,60}}\s*[:=]|[}})]|\Z))"
 )
 _AFTER_ITEM: Final = regex(rf"{_GAP}(?:[\])]|\Z|,{_GAP}(?:{_QUOTE}|[-\d\[{{\]]|\Z))")
 
@@ -64,12 +64,12 @@ class Loose(msgspec.Struct, frozen=True):
 
 def read_object(text: str, at: int, steps: Steps) -> Loose:
     """The object whose brace is at a place; raises `Unreadable`."""
-    return Loose(*_Reader(text, steps).members(at + 1, "}", ":", 1))
+    return Loose(*_Reader(text, steps).members(at + 1, "}", 1))
 
 
 def read_call(text: str, at: int, steps: Steps) -> Loose:
     """The keyword arguments of a call as Python writes it, whose bracket is at a place; raises `Unreadable`."""
-    return Loose(*_Reader(text, steps).members(at + 1, ")", "=", 1))
+    return Loose(*_Reader(text, steps).members(at + 1, ")", 1))
 
 
 class _Reader:
@@ -80,7 +80,7 @@ class _Reader:
         self._open = False
         """Whether the last thing that was read could have gone on, had the text."""
 
-    def members(self, at: int, close: str, between: str, depth: int) -> tuple[dict[str, Any], int]:
+    def members(self, at: int, close: str, depth: int) -> tuple[dict[str, Any], int]:
         """The members of an object, up to its end."""
         made: dict[str, Any] = {}
         at = self._space(at)
@@ -89,7 +89,7 @@ class _Reader:
                 return made, self._ended(at)
             name, at = self._name(at)
             at = self._space(at)
-            if not self._is(at, between) and not self._is(at, ":"):
+            if not self._is(at, ":") and not self._is(at, "="):
                 raise self._wrong(at, f"`{name}` has no value")
             value, at = self._value(self._space(at + 1), False, depth)
             if name in made and made[name] != value:
@@ -143,7 +143,7 @@ class _Reader:
         self._open = False
         match self._text[at]:
             case "{":
-                return self.members(at + 1, "}", ":", depth + 1)
+                return self.members(at + 1, "}", depth + 1)
             case "[":
                 return self._items(at + 1, "]", depth + 1)
             case "(":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, get_args
 
 from stanchion.readings.claims.claim import COUNTS, TEXTS
@@ -23,7 +23,7 @@ _SWITCH: Final = {"true": True, "false": False}
 
 def _second(action: str, data: dict[str, Any], _text: str, strict: bool) -> TypedMove | Unread:
     if strict:
-        return of_value({"action": action, **data})
+        return _whole(of_value, {"action": action, **data})
     value = {name.strip().lower(): one for name, one in data.items()}
     if action == "PROPOSE":
         wrong = _typed_command(value)
@@ -37,7 +37,15 @@ def _second(action: str, data: dict[str, Any], _text: str, strict: bool) -> Type
     left = [name for name in value if name not in known and not is_remark(name, value[name])]
     if left:
         return bad(f"`{action}` has no field `{left[0]}`")
-    return of_value({"action": action, **{name: one for name, one in value.items() if name in known}})
+    return _whole(of_value, {"action": action, **{name: one for name, one in value.items() if name in known}})
+
+
+def _whole(reading: Callable[[Any], TypedMove | Unread], given: Any) -> TypedMove | Unread:
+    """What something is read as; a name with half a character in it cannot be compared with any."""
+    try:
+        return reading(given)
+    except UnicodeEncodeError:
+        return bad("a text has half a character in it")
 
 
 def _typed_command(value: dict[str, Any]) -> str:
@@ -88,7 +96,7 @@ def _claim(value: dict[str, Any]) -> Any:
 
 
 def _exactly(text: str) -> TypedMove | Unread:
-    move = read(text)
+    move = _whole(read, text)
     if isinstance(move, Propose) and not move.argv and not move.command.strip():
         return bad("a command is missing")
     return move

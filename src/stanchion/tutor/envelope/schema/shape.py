@@ -45,8 +45,11 @@ class Shape(msgspec.Struct, Generic[M], frozen=True):
     """Actions that can be said in words, each with the field that the words are."""
 
     def name_of(self, said: Any) -> str | None:
-        """The action that is meant by a word."""
-        return self.names.get(said.strip().upper()) if isinstance(said, str) else None
+        """The action that is meant by a word; a word can say where it is from, as `functions.PROPOSE` does."""
+        if not isinstance(said, str):
+            return None
+        whole = said.strip().upper()
+        return self.names.get(whole, self.names.get(whole.rpartition(".")[2]))
 
 
 def is_remark(name: str, value: Any) -> bool:
