@@ -148,12 +148,11 @@ class TutorV2:
         return _result(found)
 
     def validate_move(self, move: TypedMove) -> MoveResult:
-        """Whether a move may be made; nothing is done."""
+        """Whether a move may be made; nothing is done. What is known of the claim that a move makes is for `check`:
+        one that says nothing is refused when it is made."""
         match move:
             case Propose():
                 return self._may_propose(move)
-            case Assert():
-                return _well_typed(move.claim)
             case Ask() | Challenge():
                 return self._may_open(move)
             case Reformulate():
@@ -162,14 +161,15 @@ class TutorV2:
                 return self._may_resolve(move)
             case WriteRule():
                 return self._may_write(move.rule)
-            case Respond():
+            case Assert() | Respond():
                 return MoveResult(MoveVerdict.LEGAL)
 
     def _may_open(self, move: Ask | Challenge) -> MoveResult:
         if not move.text.strip():
             return MoveResult(MoveVerdict.ILLEGAL, "a question or an assumption has words")
-        if isinstance(move, Challenge) and fault(move.falsified_by):
-            return _well_typed(move.falsified_by)
+        wrong = fault(move.falsified_by) if isinstance(move, Challenge) else ""
+        if wrong:
+            return MoveResult(MoveVerdict.ILLEGAL, _ill_typed(wrong))
         count = self.state.open_questions + len(self._assumed)
         if count >= self._wip:
             return MoveResult(MoveVerdict.BLOCKED, f"{count} things are open: settle one first")
@@ -209,14 +209,15 @@ class TutorV2:
             return MoveResult(MoveVerdict.ILLEGAL, f"`{move.original}` is no claim of this game")
         if normal(known) == normal(move.claim):
             return MoveResult(MoveVerdict.ILLEGAL, "it says the same as before")
-        return _well_typed(move.claim)
+        return MoveResult(MoveVerdict.LEGAL)
 
     def _may_resolve(self, move: Resolve) -> MoveResult:
         if self.pcg.status(move.question) is not Status.OPEN:
             return MoveResult(MoveVerdict.ILLEGAL, f"`{move.question}` is no open question")
-        if fault(move.claim):
-            return _well_typed(move.claim)
-        if self.check(move.claim).verdict is not CheckVerdict.PROVABLE:
+        found = self.check(move.claim)
+        if found.verdict is CheckVerdict.ILL_TYPED:
+            return MoveResult(MoveVerdict.ILLEGAL, _ill_typed(found.reason))
+        if found.verdict is not CheckVerdict.PROVABLE:
             return MoveResult(MoveVerdict.BLOCKED, "a question is answered by what is proven: bring evidence first")
         return MoveResult(MoveVerdict.LEGAL)
 
@@ -328,6 +329,8 @@ class TutorV2:
 
     def _assert(self, claim: Claim) -> MoveResult:
         found = self.evidence.judge(claim)
+        if found.verdict is CheckVerdict.ILL_TYPED:
+            return self._rejected(MoveVerdict.ILLEGAL, _ill_typed(found.reason), SCORE_ILLEGAL_MOVE)
         truth = self._claim(claim, found)
         return MoveResult(MoveVerdict.LEGAL, f"{found.verdict.value}: {found.missing or found.reason}", truths=(truth,))
 
@@ -380,11 +383,8 @@ def _argv(move: Propose) -> tuple[str, ...] | None:
     return move.argv if move.argv else single(move.command)
 
 
-def _well_typed(claim: Claim) -> MoveResult:
-    wrong = fault(claim)
-    if not wrong:
-        return MoveResult(MoveVerdict.LEGAL)
-    return MoveResult(MoveVerdict.ILLEGAL, f"{CheckVerdict.ILL_TYPED.value}: {wrong}")
+def _ill_typed(why: str) -> str:
+    return f"{CheckVerdict.ILL_TYPED.value}: {why}"
 
 
 def _result(found: Standing) -> CheckResult:
