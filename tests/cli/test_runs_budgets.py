@@ -31,8 +31,10 @@ guards:
 class Desk:
     """A shield with a clock of its own, whose records are in a folder."""
 
-    def __init__(self, folder: Path, policy: str = POLICY, store: Store | None = None) -> None:
-        self.folder, self.clock = folder / "trail", FakeClock(1_000_000)
+    def __init__(
+        self, folder: Path, policy: str = POLICY, store: Store | None = None, clock: FakeClock | None = None
+    ) -> None:
+        self.folder, self.clock = folder / "trail", FakeClock(1_000_000) if clock is None else clock
         self.policy = folder / "policy.yaml"
         self.policy.write_text(policy, encoding="utf-8")
         self.store = MemoryStore(self.clock) if store is None else store
@@ -63,6 +65,21 @@ def test_a_settlement_counts_when_it_is_made(tmp_path: Path) -> None:
             run.result("work", {}, "x", call=decision.id, tokens=60)
             desk.clock.advance(10)
     assert desk.told()["first"] == (100, 60, 160, 120, 220, 180, 280, 240, 340, 300)
+
+
+class Ticking(FakeClock):
+    """A clock that goes on whenever somebody looks at it."""
+
+    def __call__(self) -> int:
+        return self.advance(1)
+
+
+def test_an_only_call_counts_though_it_is_older_than_the_record_of_the_runs_beginning(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, clock=Ticking(1_000_000))
+    with desk.shield().run("ann", id="r") as run:
+        run.check("work", {}, tokens=100)
+        desk.clock.advance(500)
+    assert desk.told()["first"] == (100,) * 10
 
 
 def test_calls_that_overlap_are_settled_each_in_its_time(tmp_path: Path) -> None:
