@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from stanchion import Shield, Stage
 from tests.adapters.clients.provider import Call, Chat, Messages, Responses, Say
@@ -84,6 +84,8 @@ def test_items_of_responses(turn: list[Any]) -> None:
 
 
 @given(TURNS, st.booleans())
+@example(turn=[Say(["a ", "", "b c. "])], at_once=True)
+@example(turn=[Say([KEY[:8], "", KEY[8:] + " "])], at_once=True)
 def test_deltas_of_chat_completions(turn: list[Any], at_once: bool) -> None:
     chat = Chat(turn, "m")
     events = list(chat.events())

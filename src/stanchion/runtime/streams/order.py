@@ -29,14 +29,17 @@ class Order:
         self._began: dict[str, int] = {}
         """The last object that waited where a channel began."""
 
-    def put(self, made: Any, spoken: Collection[str], begun: Collection[str] = ()) -> tuple[Any, ...]:
-        """Take an object with text of some channels, and the channels that begin with it; gives what goes out now."""
+    def put(
+        self, made: Any, spoken: Collection[str], begun: Collection[str] = (), last: bool = False
+    ) -> tuple[Any, ...]:
+        """Take an object with text of some channels, and the channels that begin with it; gives what goes out now. The
+        last object of its text also says that nothing comes behind it: what waited goes out first."""
         if spoken:
             self._begin(begun)
             behind = max([self._began.get(name, 0) for name in spoken])
             if not any(0 < one.number <= behind for one in self._line):
-                return (made, *self.settle())
-            self._line.insert(self._place(behind), _Waiting(made))
+                return (*self.settle(), made) if last else (made, *self.settle())
+            self._line.insert(len(self._line) if last else self._place(behind), _Waiting(made))
             return self.settle()
         after = frozenset([name for name, held in self._held.items() if held.text])
         if not after and not self._line:

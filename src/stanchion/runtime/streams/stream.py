@@ -211,7 +211,8 @@ class Stream:
             own = self._held.get(self._mains[0]) if self._mains else None
             patches.append(Patch((SNAPSHOT,), "" if own is None else "".join(own.passed)))
         made = restored(seen.handed, content, apply(content, patches))
-        return (*before, *self._order.put(made, spoke, list(self._held)[known:]))
+        last = any(_is_over(self._blocks[name], ended) for name in spoke)
+        return (*before, *self._order.put(made, spoke, list(self._held)[known:], last))
 
     def _piece(self, name: str, block: Block, channel: str, given: str, last: bool) -> Flow[str | None]:
         """Put a piece of an object's words into its channel; gives what comes out of it, all of it with the last."""
