@@ -23,11 +23,15 @@ from stanchion.runtime.tutor.benchmark_runs import (
     Still,
     changes,
     names,
+    readable,
     results,
 )
 from stanchion.runtime.tutor.games import load_game
 from stanchion.runtime.tutor.oracle import is_true
 from stanchion.runtime.tutor.transcripts import load_transcript
+from stanchion.tutor.envelope.schema.first import FIRST
+from stanchion.tutor.envelope.schema.reading import read_move
+from stanchion.tutor.envelope.schema.second import SECOND
 
 UID = 65534 if os.getuid() == 0 else None
 USER = [] if UID is None else ["--user", str(UID)]
@@ -120,6 +124,29 @@ def test_a_game_can_be_played_by_hand(name: str, tmp_path: Path, capsys: pytest.
     words = ["tutor", "play", str(place / "game.yaml"), "--root", str(place / WORLD), "--moves", str(moves), *USER]
     assert main(words) == 0
     assert "proven in turn" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("player", PLAYERS)
+def test_no_reply_of_a_transcript_is_two_moves_or_raises(name: str, player: str) -> None:
+    said = load_transcript(FOLDER / name / f"{player}.yaml")
+    for shape, turns in ((FIRST, said.first), (SECOND, said.second)):
+        for reply in (reply for turn in turns for reply in turn):
+            strict, lenient = read_move(reply, "strict", shape), read_move(reply, "lenient", shape)
+            assert max(len(strict.moves), len(lenient.moves)) <= 1
+            assert not strict.moves or reply.strip().startswith("{"), reply
+            assert player == "weak" or strict.moves, reply
+
+
+def test_what_only_its_owner_can_read_is_played_all_the_same(tmp_path: Path) -> None:
+    (tmp_path / "private/sub").mkdir(parents=True)
+    (tmp_path / "private/sub/a.txt").write_text("one\n")
+    for one, mode in (("private/sub/a.txt", 0o600), ("private/sub", 0o700), ("private", 0o700)):
+        (tmp_path / one).chmod(mode)
+    with readable(tmp_path / "private") as copy, Still(copy, UID) as sandbox:
+        assert sandbox.run(("cat", "sub/a.txt")).stdout == b"one\n"
+    assert not copy.exists()
+    assert (tmp_path / "private/sub/a.txt").stat().st_mode & 0o777 == 0o600
 
 
 def test_nothing_is_written_in_a_folder_that_does_not_change() -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import product
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 import msgspec
@@ -91,6 +94,17 @@ class Still(Sandbox):
         return self._came[words]
 
 
+@contextmanager
+def readable(world: Path) -> Iterator[Path]:
+    """A copy of a folder that everybody can read, for as long as it is needed: commands may run as somebody who cannot
+    read where Stanchion is installed, and would find nothing there."""
+    with TemporaryDirectory(prefix="stanchion-game-") as made:
+        copy = Path(shutil.copytree(world, Path(made) / WORLD))
+        for one in (Path(made), copy, *copy.rglob("*")):
+            one.chmod(0o755 if one.is_dir() else 0o644)
+        yield copy
+
+
 def names() -> list[str]:
     """The games that there are."""
     return sorted(one.parent.name for one in FOLDER.glob("*/game.yaml"))
@@ -108,13 +122,14 @@ def _game(folder: Path, user: int | None) -> Iterator[Result]:
     file = folder / "game.yaml"
     game = load_game(file)
     rules = rules_of(game, file)
-    with Still(folder / WORLD, user) as sandbox:
+    world = folder / WORLD
+    with readable(world) as copy, Still(copy, user) as sandbox:
         for law, player in product(LAWS, PLAYERS):
             said = load_transcript(folder / f"{player}.yaml").under(law)
             for layers, config in LAYERS.items():
                 envelope = enveloped(_played(game, rules, law, config), _hands(law, sandbox, game))
                 episode = play_transcript(envelope, said, game.turns)
-                yield _result(game, (law, player, layers), episode, called_provable(envelope.base_tutor), sandbox.root)
+                yield _result(game, (law, player, layers), episode, called_provable(envelope.base_tutor), world)
 
 
 def _played(game: Game, rules: tuple[TypedRule, ...], law: str, config: EnvelopeConfig) -> Played:
@@ -123,11 +138,21 @@ def _played(game: Game, rules: tuple[TypedRule, ...], law: str, config: Envelope
 
 
 def _result(game: Game, how: tuple[str, str, str], episode: Episode, proven: tuple[str, ...], world: Path) -> Result:
+    law, player, layers = how
     known = {one: is_true(one, world) for one in proven}
-    checked = sum(one is not None for one in known.values())
-    false = tuple(one for one, true in known.items() if true is False)
-    ended = (episode.won, episode.score, episode.calls, episode.turns)
-    return Result(game.name, *how, *ended, len(proven), checked, false)
+    return Result(
+        game=game.name,
+        law=law,
+        player=player,
+        layers=layers,
+        won=episode.won,
+        score=episode.score,
+        calls=episode.calls,
+        turns=episode.turns,
+        proven=len(proven),
+        checked=sum(one is not None for one in known.values()),
+        false=tuple(one for one, true in known.items() if true is False),
+    )
 
 
 def _hands(law: str, sandbox: Sandbox, game: Game) -> ShellExecutor | Confining:
@@ -138,7 +163,7 @@ def called_provable(tutor: TutorV1 | TutorV2) -> tuple[str, ...]:
     """The claims that a law called PROVABLE at any time, each once: those of its graph, and where it has a list of
     claims to be proven, these and their opposites as it judges them in the end."""
     graph = tutor.pcg
-    validated = {one.id for one in graph.of(Truth, Status.VALIDATED)}
+    validated: set[str | None] = {one.id for one in graph.of(Truth, Status.VALIDATED)}
     validated |= {one.target for one in graph.events if one.event_type == "check" and one.verdict == "provable"}
     texts = [one.text for one in graph.of(Truth) if one.id in validated]
     if isinstance(tutor, TutorV2):
