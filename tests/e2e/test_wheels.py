@@ -79,9 +79,17 @@ def test_a_wheel_has_the_package_and_nothing_that_only_a_checkout_needs(name: st
     wanted = {
         file.relative_to(source).as_posix()
         for file in (source / name).rglob("*")
-        if file.suffix in {".py", *NO_CODE[name]} and "__pycache__" not in file.parts
+        if (file.suffix in {".py", *NO_CODE[name]} and "__pycache__" not in file.parts)
+        or (file.is_file() and "benchmark" in file.parts)
     }
     assert inside == wanted
+
+
+def test_the_games_ship_with_all_their_files(wheels: dict[str, Path]) -> None:
+    inside = set(ZipFile(wheels["stanchion"]).namelist())
+    games = "stanchion/runtime/tutor/benchmark"
+    chain = {f"{games}/evidence-chain/{one}" for one in ("game.yaml", "weak.yaml", "world/system.log")}
+    assert chain | {f"{games}/contradiction/world/SHA256SUMS"} <= inside
 
 
 def test_the_rules_of_secrets_stay_in_the_checkout_and_their_index_ships(wheels: dict[str, Path]) -> None:

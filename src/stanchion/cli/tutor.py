@@ -27,7 +27,8 @@ USAGE: Final = """stanchion tutor play GAME [--root DIR] [--moves FILE] [--graph
        stanchion tutor record GAME --moves FILE --out FILE [--root DIR] [--user UID]
                               [--model NAME] [--bundle FILE [--baseline]]
        stanchion tutor replay MANIFEST [--root DIR] [--user UID]
-       stanchion tutor bundle FILE [--freeze FILE]"""
+       stanchion tutor bundle FILE [--freeze FILE]
+       stanchion tutor games [GAME] [--json] [--user UID]"""
 
 DESCRIPTION: Final = """\
 play    make moves, one JSON object a line, until what the game asks for is proven or the
@@ -35,7 +36,9 @@ play    make moves, one JSON object a line, until what the game asks for is prov
 record  play the replies of a file, and leave a manifest, the trace and a recording
 replay  play a recording again, and say where it differs; no command runs, unless there is
         a folder to run them in
-bundle  look at a bundle, or freeze one: only a frozen bundle is played by"""
+bundle  look at a bundle, or freeze one: only a frozen bundle is played by
+games   play the games of the benchmark, or one of them, by the transcripts of a strong and a weak
+        player, under both laws, without layers and with them"""
 
 EPILOG: Final = """\
 examples:
@@ -44,6 +47,8 @@ examples:
   stanchion tutor record count.yaml --moves moves.jsonl --out run.json
   stanchion tutor replay run.json
   stanchion tutor bundle draft.yaml --freeze bundle.json
+  stanchion tutor games
+  stanchion tutor games evidence-chain --json
 
 moves:
   {"action": "PROPOSE", "command": "wc -l a.txt"}
@@ -53,7 +58,8 @@ moves:
 A graph is written as `.svg`, `.dot` (Graphviz) or `.jsonl`.
 
 exit status:
-  0  what the game asks for is proven, the replay is the same, or the bundle is frozen
+  0  what the game asks for is proven, the replay is the same, the bundle is frozen, or the games
+     of the benchmark were played, however they ended
   1  the replay differs
   2  the game cannot be played: its file, its rules, its folder, or the walls round its commands
   3  the moves ended before it was"""
@@ -63,6 +69,7 @@ TAKES: Final = {
     "record": frozenset({"root", "moves", "user", "out", "model", "bundle", "baseline"}),
     "replay": frozenset({"root", "user"}),
     "bundle": frozenset({"freeze"}),
+    "games": frozenset({"user", "json"}),
 }
 LOST: Final = 3
 SHOWN: Final = 2_000
@@ -75,7 +82,8 @@ def add(commands: Any) -> None:
     summary = "play a game in which only what is proven counts"
     parser: Parser = commands.add_parser("tutor", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("verb", metavar="|".join(TAKES), help="what to do")
-    parser.add_argument("game", metavar="FILE", help="the file of the game, a manifest, or a bundle")
+    words = "the file of the game, a manifest, a bundle, or the name of a game of the benchmark"
+    parser.add_argument("game", metavar="FILE", nargs="?", help=words)
     parser.add_argument("--root", metavar="DIR", help="the folder it is played in (default: that of the game)")
     parser.add_argument("--moves", metavar="FILE", help="the moves (default: standard input)")
     parser.add_argument("--graph", metavar="FILE", help="where to write the evidence")
@@ -85,11 +93,20 @@ def add(commands: Any) -> None:
     parser.add_argument("--bundle", metavar="FILE", help="the frozen bundle to play by")
     parser.add_argument("--baseline", action="store_true", help="go on without the bundle if it is refused")
     parser.add_argument("--freeze", metavar="FILE", help="where to write the frozen bundle")
+    parser.add_argument(
+        "--json", action="store_true", help="answer with JSON, one line for each game and how it was played"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Play a game, record or replay one, or look at a bundle."""
+    """Play a game, record or replay one, look at a bundle, or play the benchmark."""
     check_verb("tutor", TAKES, args, "game")
+    if args.verb == "games":
+        from stanchion.cli import tutor_games
+
+        return tutor_games.run(args)
+    if args.game is None:
+        raise BadInput(f"`stanchion tutor {args.verb}` needs a file: see `stanchion tutor --help`")
     if args.verb == "play":
         return _play(args)
     if args.verb == "bundle":

@@ -40,7 +40,7 @@ class Game(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def load_game(path: str | Path) -> Game:
     """Read a file of a game; raises `GameError`."""
-    data = _yaml(Path(path))
+    data = plain_of(path)
     try:
         game = msgspec.convert(data, Game)
     except msgspec.ValidationError as error:
@@ -89,12 +89,14 @@ def _files(place: Path) -> list[Path]:
 
 def _read(file: Path, read: Callable[[Any, str], tuple[R, ...]]) -> tuple[R, ...]:
     try:
-        return read(_yaml(file), str(file))
+        return read(plain_of(file), str(file))
     except RuleError as error:
         raise GameError(" ".join(str(error).split())) from None
 
 
-def _yaml(path: Path) -> Any:
+def plain_of(path: str | Path) -> Any:
+    """What stands in a file of a game, as plain data; raises `GameError`."""
+    path = Path(path)
     try:
         if path.stat().st_size > LARGEST:
             raise GameError(f"{path}: a file of a game has at most {LARGEST >> 20} MiB")

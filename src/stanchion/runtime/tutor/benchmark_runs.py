@@ -1,0 +1,200 @@
+"""The benchmark: each of its games, played by each player, under each law, through each choice of layers."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import product
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+import msgspec
+
+from stanchion.readings.claims.verdict import CheckVerdict
+from stanchion.runtime.sandbox.limits import Limits
+from stanchion.runtime.sandbox.sandbox import Confined, Sandbox
+from stanchion.runtime.tutor.games import Game, GameError, load_game, rules_of
+from stanchion.runtime.tutor.oracle import is_true
+from stanchion.runtime.tutor.recorded import enveloped
+from stanchion.runtime.tutor.recordings import Played
+from stanchion.runtime.tutor.runners import Confining, ShellExecutor
+from stanchion.runtime.tutor.transcripts import load_transcript, play_transcript
+from stanchion.tutor.envelope.config import EnvelopeConfig
+from stanchion.tutor.envelope.envelope import Episode
+from stanchion.tutor.graph.nodes import Status, Truth
+from stanchion.tutor.law.v1 import TutorV1
+from stanchion.tutor.law.v2 import TutorV2
+from stanchion.tutor.rules.typed import TypedRule
+
+FOLDER: Final = Path(__file__).parent / "benchmark"
+WORLD: Final = "world"
+"""The folder of a game that its commands see: neither what has to be proven nor what was answered stands in it."""
+LAWS: Final = ("1", "2")
+PLAYERS: Final = ("strong", "weak")
+RETRIES: Final = 2
+BOTH: Final = "schema+repair"
+LAYERS: Final = {
+    "off": EnvelopeConfig(),
+    "schema": EnvelopeConfig(layer1_schema="lenient"),
+    "repair": EnvelopeConfig(layer2_repair="bestofn", repair_max_attempts=RETRIES),
+    BOTH: EnvelopeConfig(layer1_schema="lenient", layer2_repair="bestofn", repair_max_attempts=RETRIES),
+}
+
+
+class Result(msgspec.Struct, frozen=True):
+    """How a game went."""
+
+    game: str
+    law: str
+    player: str
+    layers: str
+    won: bool
+    score: int
+    calls: int
+    turns: int
+    proven: int
+    """How many different claims were called PROVABLE."""
+    checked: int
+    """How many of these are about files of the game, and so could be checked by looking at them."""
+    false: tuple[str, ...]
+    """Those that are false of the files."""
+
+
+class Change(msgspec.Struct, frozen=True):
+    """What the layers change for a player under a law."""
+
+    law: str
+    player: str
+    changed: bool
+    """Whether a win, a score or a number of calls differs with any choice of layers."""
+    lost: tuple[str, ...]
+    """The games that are lost without the layers."""
+    won: tuple[str, ...]
+    """Those of them that are won with both."""
+    spoilt: tuple[str, ...]
+    """Games that are won without the layers and lost with both."""
+    false: int
+    """How many claims were called PROVABLE and are false, with both."""
+
+
+class Still(Sandbox):
+    """A sandbox whose folder does not change, so that each command has to run only once."""
+
+    def __init__(self, root: Path, user: int | None) -> None:
+        super().__init__(root, Limits(), user=user)
+        self._came: dict[tuple[str, ...], Confined] = {}
+
+    def run(self, argv: Iterable[str], write: bool = False) -> Confined:
+        """Run a command, or say what came of it before. Nothing is ever written."""
+        words = tuple(argv)
+        if words not in self._came:
+            self._came[words] = super().run(words)
+        return self._came[words]
+
+
+@contextmanager
+def readable(world: Path) -> Iterator[Path]:
+    """A copy of a folder that everybody can read, for as long as it is needed: commands may run as somebody who cannot
+    read where Stanchion is installed, and would find nothing there."""
+    with TemporaryDirectory(prefix="stanchion-game-") as made:
+        copy = Path(shutil.copytree(world, Path(made) / WORLD))
+        for one in (Path(made), copy, *copy.rglob("*")):
+            one.chmod(0o755 if one.is_dir() else 0o644)
+        yield copy
+
+
+def names() -> list[str]:
+    """The games that there are."""
+    return sorted(one.parent.name for one in FOLDER.glob("*/game.yaml"))
+
+
+def results(chosen: Sequence[str], user: int | None = None) -> Iterator[Result]:
+    """Play some games; raises `GameError` and `SandboxError`."""
+    for name in chosen:
+        if name not in names():
+            raise GameError(f"`{name}` is no game of the benchmark: there are {', '.join(names())}")
+        yield from _game(FOLDER / name, user)
+
+
+def _game(folder: Path, user: int | None) -> Iterator[Result]:
+    file = folder / "game.yaml"
+    game = load_game(file)
+    rules = rules_of(game, file)
+    world = folder / WORLD
+    with readable(world) as copy, Still(copy, user) as sandbox:
+        for law, player in product(LAWS, PLAYERS):
+            said = load_transcript(folder / f"{player}.yaml").under(law)
+            for layers, config in LAYERS.items():
+                envelope = enveloped(_played(game, rules, law, config), _hands(law, sandbox, game))
+                episode = play_transcript(envelope, said, game.turns)
+                yield _result(game, (law, player, layers), episode, called_provable(envelope.base_tutor), world)
+
+
+def _played(game: Game, rules: tuple[TypedRule, ...], law: str, config: EnvelopeConfig) -> Played:
+    plain = msgspec.to_builtins
+    return Played(law=law, game=plain(game), rules=tuple(plain(rules)), config=plain(config), turns=game.turns)
+
+
+def _result(game: Game, how: tuple[str, str, str], episode: Episode, proven: tuple[str, ...], world: Path) -> Result:
+    law, player, layers = how
+    known = {one: is_true(one, world) for one in proven}
+    return Result(
+        game=game.name,
+        law=law,
+        player=player,
+        layers=layers,
+        won=episode.won,
+        score=episode.score,
+        calls=episode.calls,
+        turns=episode.turns,
+        proven=len(proven),
+        checked=sum(one is not None for one in known.values()),
+        false=tuple(one for one, true in known.items() if true is False),
+    )
+
+
+def _hands(law: str, sandbox: Sandbox, game: Game) -> ShellExecutor | Confining:
+    return ShellExecutor(sandbox=sandbox) if law == "1" else Confining(sandbox, game.programs)
+
+
+def called_provable(tutor: TutorV1 | TutorV2) -> tuple[str, ...]:
+    """The claims that a law called PROVABLE at any time, each once: those of its graph, and where it has a list of
+    claims to be proven, these and their opposites as it judges them in the end."""
+    graph = tutor.pcg
+    validated: set[str | None] = {one.id for one in graph.of(Truth, Status.VALIDATED)}
+    validated |= {one.target for one in graph.events if one.event_type == "check" and one.verdict == "provable"}
+    texts = [one.text for one in graph.of(Truth) if one.id in validated]
+    if isinstance(tutor, TutorV2):
+        judged = [claim for one in tutor.goal for claim in (one, one.denied())]
+        texts += [one.text for one in judged if tutor.check(one).verdict is CheckVerdict.PROVABLE]
+    return tuple(dict.fromkeys(texts))
+
+
+def changes(found: Iterable[Result]) -> list[Change]:
+    """For each law and player what the layers change."""
+    rows = list(found)
+    return [
+        _change([one for one in rows if (one.law, one.player) == (law, player)], law, player)
+        for law, player in product(LAWS, PLAYERS)
+    ]
+
+
+def _change(rows: list[Result], law: str, player: str) -> Change:
+    without = {one.game: one for one in rows if one.layers == "off"}
+    both = {one.game: one for one in rows if one.layers == BOTH}
+    lost = tuple(name for name, one in without.items() if not one.won)
+    return Change(
+        law,
+        player,
+        changed=any(_figures(one) != _figures(without[one.game]) for one in rows),
+        lost=lost,
+        won=tuple(name for name in lost if both[name].won),
+        spoilt=tuple(name for name, one in without.items() if one.won and not both[name].won),
+        false=sum(len(one.false) for one in both.values()),
+    )
+
+
+def _figures(one: Result) -> tuple[bool, int, int]:
+    return one.won, one.score, one.calls

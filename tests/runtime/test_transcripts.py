@@ -1,0 +1,48 @@
+"""Transcripts answer in the order of turns, and what was said to being asked again is kept for that."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from stanchion.runtime.tutor.games import GameError
+from stanchion.runtime.tutor.transcripts import load_transcript, reply_to
+from stanchion.tutor.envelope.envelope import Asked, Over
+
+TURNS = (("one", "one again", "one at last"), ("two",))
+
+
+def asked(turn: int, attempt: int = 0) -> Asked:
+    """What a player is asked in a turn."""
+    return Asked(turn, attempt, "your move", 0.0, None)
+
+
+def test_whoever_is_not_asked_again_does_not_get_the_replies_to_that() -> None:
+    assert [reply_to(TURNS, asked(turn)) for turn in (1, 2)] == ["one", "two"]
+
+
+def test_whoever_is_asked_again_gets_the_next_reply_of_the_turn_and_then_its_last() -> None:
+    assert [reply_to(TURNS, asked(1, attempt)) for attempt in range(5)] == [*TURNS[0], "one at last", "one at last"]
+    assert reply_to(TURNS, asked(2, 1)) == "two"
+
+
+def test_behind_the_last_turn_there_is_nothing() -> None:
+    assert isinstance(reply_to(TURNS, asked(3)), Over)
+
+
+@pytest.mark.parametrize(
+    ("file", "says"),
+    [
+        ("first: [[a]]", "missing required field `second`"),
+        ("first: [[a]]\nsecond: [a]", "Expected `array`"),
+        ("first: [[a]]\nsecond: [[a]]\nthird: []", "unknown field `third`"),
+        ("first: [[a]]\nsecond: [[a], []]", "`second` has a turn without a reply"),
+        ("first: []\nsecond: [[a]]", "`first` has a turn without a reply, or no turn"),
+        ("first: [", "it is no YAML"),
+    ],
+)
+def test_a_broken_transcript_says_what_is_wrong(file: str, says: str, tmp_path: Path) -> None:
+    (tmp_path / "weak.yaml").write_text(file)
+    with pytest.raises(GameError, match=says):
+        load_transcript(tmp_path / "weak.yaml")
