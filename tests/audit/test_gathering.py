@@ -22,6 +22,7 @@ from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Moment, RunInfo, ToolCall
 from stanchion.stores.open_store import open_store
 from stanchion.testing.clock import FakeClock
+from tests.sampling import SOAK
 
 RUN = RunInfo("r", "ann", task="t1")
 STEPS = st.lists(
@@ -66,7 +67,7 @@ class Processes:
             trail.close()
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=400 if SOAK else 15, deadline=None)
 @given(st.lists(STEPS, min_size=1, max_size=3))
 def test_all_that_was_decided_is_told_once(eras: list[list[tuple[int, str, int]]]) -> None:
     """Whoever ends first, or not at all, and however they take turns; a name that is used again is another run."""
