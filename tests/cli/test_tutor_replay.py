@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from stanchion import Shield
+from stanchion import Refused, Shield
 from stanchion.audit.manifest_check import hash_faults, read
 from stanchion.audit.reader import Reader
 from stanchion.cli.main import main
@@ -27,6 +27,7 @@ from stanchion.tutor.law.v2 import TutorV2
 from stanchion.tutor.manifests.hashing import field_hashes
 from stanchion.tutor.manifests.manifest import Model
 from stanchion.views.manifests import checked
+from tests.runtime.test_episodes import Stops
 from tests.runtime.test_repair import OneWord, charged, journalled, recorded as recorded_calls
 from tests.tutor.bundles.made import DOCUMENTED, frozen
 
@@ -224,6 +225,25 @@ def test_manifest_trail_and_budget_agree_and_what_guards_did_is_played_again(
     assert left.manifest["repair_stats"]["total_retries"] <= 2 * 3
     assert bool(left.episode.stopped) is (most < left.episode.calls + 1)
     assert replay("out/m.json").differences == ()
+
+
+@pytest.mark.parametrize("layers", [{}, REPAIRED], ids=["off", "repair"])
+@pytest.mark.parametrize(
+    ("limit", "replies"),
+    [(2, ("hm", "hm", "hm")), (9, ("two words", "stop")), (9, ("hm", "stop")), (1, ("two words",)), (9, ("stop",))],
+)
+def test_a_run_that_is_ended_leaves_what_is_played_again(
+    place: Path, layers: dict[str, Any], limit: int, replies: tuple[str, ...]
+) -> None:
+    said, made = iter((*replies, *replies)), journalled(limit, OneWord(), Stops(), action="halt")
+    config = EnvelopeConfig(manifest_path="out/m.json", **layers)
+    with made.run() as run, pytest.raises(Refused) as refused:
+        play_recorded("game.yaml", lambda *_: next(said), config, Model(temperature=0.0), turns=3, run=run, user=UID)
+    data = read("out/m.json")
+    assert data["result"]["stopped"] == refused.value.partial[-1].stopped != ""
+    assert data["result"]["model_calls"] == recorded_calls(made) == charged(made)
+    found = replay("out/m.json")
+    assert (found.differences, found.notes) == ((), ())
 
 
 def test_no_manifest_is_written_where_none_is_wanted(place: Path) -> None:

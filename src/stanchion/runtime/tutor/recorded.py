@@ -11,8 +11,9 @@ import msgspec
 from stanchion.runtime.sandbox.limits import Limits
 from stanchion.runtime.sandbox.sandbox import Sandbox
 from stanchion.runtime.tutor.bundle_files import Chosen, Refused, choose_bundle
-from stanchion.runtime.tutor.episodes import play
+from stanchion.runtime.tutor.episodes import Driven, drive
 from stanchion.runtime.tutor.games import Game, load_game, load_rules, rules_of
+from stanchion.runtime.tutor.keeping import tuned
 from stanchion.runtime.tutor.manifests import LAWS, ManifestWriter
 from stanchion.runtime.tutor.recordings import Played, RecordedExecutor, RecordedRunner, Recorder
 from stanchion.runtime.tutor.runners import Confining, ShellExecutor
@@ -54,7 +55,8 @@ def play_recorded(
     commands, and its trail knows the manifest.
 
     Raises `GameError`, `SandboxError`, `BundleRefused`, `EnvelopeError` and `ManifestError`: but for the last, nothing
-    has run. Raises `Refused` where the run ends; then there is no manifest.
+    has run. Raises `Refused` where the run ends: the manifest then says so, and what was played until then is the last
+    of its `partial`.
     """
     if law not in LAWS:
         raise ValueError(f"`{law}` is no law: there are {', '.join(LAWS)}")
@@ -64,25 +66,24 @@ def play_recorded(
     played = _played(
         game, rules_of(game, file), law, config, chosen, game.turns if turns is None else min(turns, game.turns)
     )
-    asked = _tuned(asked, chosen)
+    asked = tuned(asked, chosen.bundle)
     files = Benchmark(benchmark_files_hash=game_hash(played.game, played.rules, folder), benchmark_ids=(game.name,))
     tape = Recorder()
     with ExitStack() as stack:
         sandbox = stack.enter_context(Sandbox(folder, Limits(), user=user))
         writer = _writer(played, asked, files, config, chosen, run)
         envelope = enveloped(played, _hands(law, sandbox, game, run, tape))
-        episode = _episode(run, envelope, model, played, asked)
-    tape.episode(episode)
-    if writer is None:
-        return Left(episode, chosen)
-    return Left(episode, chosen, writer.finish(episode, tape), writer.path)
+        driven = _driven(run, envelope, model, played, asked)
+    tape.episode(driven.episode)
+    made = None if writer is None else writer.finish(driven.episode, tape)
+    return Left(driven.whole(), chosen, made, None if writer is None else writer.path)
 
 
-def _episode(run: Any, envelope: TutorEnvelope, model: Model, played: Played, asked: ModelPart) -> Episode:
+def _driven(run: Any, envelope: TutorEnvelope, model: Model, played: Played, asked: ModelPart) -> Driven:
     heat = heat_of(played, asked)
     if run is None:
-        return envelope.run_episode(model, played.turns, temperature=heat, seed=asked.seed)
-    return play(run, envelope, model, played.turns, name=asked.model_id or "", temperature=heat, seed=asked.seed)
+        return Driven(envelope.run_episode(model, played.turns, temperature=heat, seed=asked.seed))
+    return drive(run, envelope, model, played.turns, name=asked.model_id or "", temperature=heat, seed=asked.seed)
 
 
 def _chosen(config: EnvelopeConfig, use: Use, refused: Refused) -> Chosen:
@@ -104,16 +105,6 @@ def _played(
         config=msgspec.to_builtins(config),
         bundle=None if chosen.bundle is None else msgspec.to_builtins(chosen.bundle),
         turns=turns,
-    )
-
-
-def _tuned(asked: ModelPart, chosen: Chosen) -> ModelPart:
-    """How the model is asked; where there is a bundle, as that has it."""
-    if chosen.bundle is None:
-        return asked
-    params = chosen.bundle.model_params
-    return msgspec.structs.replace(
-        asked, temperature=params.temperature, top_p=params.top_p, max_tokens=params.max_tokens
     )
 
 
