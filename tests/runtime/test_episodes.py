@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -205,18 +207,29 @@ def test_a_model_that_can_be_tuned_is() -> None:
     assert player.given == bundle.model_params
 
 
+SAID = st.one_of(st.sampled_from([OPEN, COUNT, "hm", "let me think", "stop", *SECOND]), st.text(max_size=20))
+
+
 @given(
-    st.lists(st.sampled_from([OPEN, COUNT, "hm", "let me think", *SECOND]), min_size=40, max_size=40),
+    st.lists(SAID, min_size=40, max_size=40),
     st.integers(0, 3),
     st.integers(1, 12),
     st.sampled_from(["off", "strict", "lenient"]),
+    st.sampled_from(["block", "halt"]),
 )
-def test_trace_trail_and_budget_agree(replies: list[str], most: int, limit: int, schema: Any) -> None:
-    player, made = Player(tuple(replies)), journalled(limit, OneWord())
-    envelope = TutorEnvelope(
-        base_tutor=second(), layer1_schema=schema, layer2_repair="bestofn", repair_max_attempts=most
-    )
-    with made.run() as run:
-        episode = play(run, envelope, player, 6)
-    assert all(one.attempts <= 1 + most for one in episode.trace.turns)
-    assert episode.trace.calls == episode.calls == len(player.asked) == recorded(made) == charged(made) <= limit
+def test_manifest_trace_trail_and_budget_agree(
+    replies: list[str], most: int, limit: int, schema: Any, action: str
+) -> None:
+    player, made = Player(tuple(replies)), journalled(limit, OneWord(), Stops(), action=action)
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        path = Path(folder, "m.json")
+        envelope = TutorEnvelope(
+            base_tutor=second(), layer1_schema=schema, layer2_repair="bestofn", repair_max_attempts=most,
+            manifest_path=str(path),
+        )  # fmt: skip
+        with made.run() as run, contextlib.suppress(Refused):
+            play(run, envelope, player, 6)
+        data, trace = read(path), Trace.from_jsonl(path.with_name("m.trace.jsonl").read_text())
+    assert all(one.attempts <= 1 + most for one in trace.turns)
+    assert data["result"]["model_calls"] == trace.calls == len(player.asked) == recorded(made) == charged(made) <= limit
+    assert data["repair_stats"]["total_retries"] == trace.calls - len({one.turn for one in trace.turns})
