@@ -87,6 +87,7 @@ class Stops:
     """Ends the run on a reply of some words."""
 
     id = "stops"
+    deadline_ms = 60_000
     stages = (Stage.MODEL_REPLY,)
 
     def judge(self, event: Any) -> Finding | None:

@@ -21,6 +21,7 @@ class OneWord:
     """Has replies of several words asked for again."""
 
     id = "one-word"
+    deadline_ms = 60_000
     stages = (Stage.MODEL_REPLY,)
 
     def judge(self, event: Any) -> Finding | None:

@@ -10,7 +10,8 @@ import msgspec
 
 from stanchion.runtime.sandbox.limits import Limits
 from stanchion.runtime.sandbox.sandbox import Sandbox
-from stanchion.runtime.tutor.bundle_files import Chosen, Refused, choose_bundle
+from stanchion.runtime.tutor.bundle_files import Chosen, Refused
+from stanchion.runtime.tutor.envelopes import bundle_for, played_by
 from stanchion.runtime.tutor.episodes import Driven, drive
 from stanchion.runtime.tutor.games import Game, load_game, load_rules, rules_of
 from stanchion.runtime.tutor.keeping import tuned
@@ -62,7 +63,7 @@ def play_recorded(
         raise ValueError(f"`{law}` is no law: there are {', '.join(LAWS)}")
     game = load_game(file)
     folder = Path(file).parent if root is None else Path(root)
-    chosen = _chosen(config, Use(game=game.name, model=asked.model_id or "", law=law), refused)
+    chosen = bundle_for(config, Use(game=game.name, model=asked.model_id or "", law=law), refused)
     played = _played(
         game, rules_of(game, file), law, config, chosen, game.turns if turns is None else min(turns, game.turns)
     )
@@ -86,23 +87,14 @@ def _driven(run: Any, envelope: TutorEnvelope, model: Model, played: Played, ask
     return drive(run, envelope, model, played.turns, name=asked.model_id or "", temperature=heat, seed=asked.seed)
 
 
-def _chosen(config: EnvelopeConfig, use: Use, refused: Refused) -> Chosen:
-    if not config.policy_enabled:
-        return Chosen()
-    wanted = msgspec.structs.replace(use, deterministic=config.deterministic_mode)
-    return choose_bundle(config.policy_bundle_path or "", wanted, refused)
-
-
 def _played(
     game: Game, rules: tuple[TypedRule, ...], law: str, config: EnvelopeConfig, chosen: Chosen, turns: int
 ) -> Played:
-    if chosen.bundle is None:
-        config = msgspec.structs.replace(config, layer3_policy="off")
     return Played(
         law=law,
         game=msgspec.to_builtins(game),
         rules=tuple(msgspec.to_builtins(rules)),
-        config=msgspec.to_builtins(config),
+        config=msgspec.to_builtins(played_by(config, chosen)),
         bundle=None if chosen.bundle is None else msgspec.to_builtins(chosen.bundle),
         turns=turns,
     )
