@@ -196,8 +196,9 @@ class TutorV2:
         argv = _argv(move)
         if argv is None:
             return MoveResult(MoveVerdict.ILLEGAL, f"`{move.command}` is more than one command of literal words")
-        if not argv or not argv[0] or any("\0" in word for word in argv):
-            return MoveResult(MoveVerdict.ILLEGAL, "a command has a name, and no word of it has a zero byte")
+        if not argv or not argv[0] or not all(map(_runnable, argv)):
+            why = "a command has a name, and no word of it has a zero byte or half a character"
+            return MoveResult(MoveVerdict.ILLEGAL, why)
         if move.write and not self._writes:
             return MoveResult(MoveVerdict.BLOCKED, "nothing may be written in this game")
         why = self._runner.refused(argv, move.write)
@@ -381,6 +382,11 @@ class TutorV2:
 
 def _argv(move: Propose) -> tuple[str, ...] | None:
     return move.argv if move.argv else single(move.command)
+
+
+def _runnable(word: str) -> bool:
+    """Whether a program can be given a word: bytes that are no text would be another word to it than was seen."""
+    return not any(one == "\0" or "\ud800" <= one <= "\udfff" for one in word)
 
 
 def _ill_typed(why: str) -> str:
