@@ -17,7 +17,6 @@ from stanchion.readings.claims.evidence import Evidence
 from stanchion.readings.claims.facts import Ran, facts
 from stanchion.readings.claims.judging import Standing
 from stanchion.readings.claims.verdict import CheckVerdict
-from stanchion.readings.shell.single import single
 from stanchion.tutor.advice.advisor import Advice
 from stanchion.tutor.advice.failures import Trace, goes_in_a_circle
 from stanchion.tutor.advice.intent import Course
@@ -50,6 +49,7 @@ from stanchion.tutor.moves.typed import (
     WriteRule,
     read,
 )
+from stanchion.tutor.moves.words import argv_of, runnable
 from stanchion.tutor.rules.reading import RuleError
 from stanchion.tutor.rules.typed import TypedRule, TypedRules, check_rule
 
@@ -70,6 +70,8 @@ class Outcome(msgspec.Struct, frozen=True):
     changes: bool = False
     """Whether it could change anything."""
     why: str = ""
+    began: bool = True
+    """Whether it was started. What is known of a command stays if it was not, and not if it was stopped."""
 
 
 class Runner(Protocol):
@@ -193,10 +195,10 @@ class TutorV2:
     def _may_propose(self, move: Propose) -> MoveResult:
         if bool(move.argv) is bool(move.command):
             return MoveResult(MoveVerdict.ILLEGAL, "give the words of one command as `argv`, or its text as `command`")
-        argv = _argv(move)
+        argv = argv_of(move)
         if argv is None:
             return MoveResult(MoveVerdict.ILLEGAL, f"`{move.command}` is more than one command of literal words")
-        if not argv or not argv[0] or not all(map(_runnable, argv)):
+        if not argv or not argv[0] or not all(map(runnable, argv)):
             why = "a command has a name, and no word of it has a zero byte or half a character"
             return MoveResult(MoveVerdict.ILLEGAL, why)
         if move.write and not self._writes:
@@ -254,7 +256,7 @@ class TutorV2:
         return MoveResult(verdict, why)
 
     def _propose(self, move: Propose) -> MoveResult:
-        argv = _argv(move)
+        argv = argv_of(move)
         assert argv is not None  # it was validated
         line = shlex.join(argv)
         act = self.pcg.add_action(move.intent, "write" if move.write else "read", line)
@@ -272,6 +274,8 @@ class TutorV2:
         self._played.stepped(line, came.stdout or came.stderr, fails or not came.ended)
         new = self.evidence.take(seen.id, ran, came.changes)
         if not came.ended:
+            if came.began:
+                self._ledger.reopen(self.evidence.stopped(argv))
             return MoveResult(MoveVerdict.LEGAL, f"no evidence: {came.why}", observation=seen)
         for one in new:
             self._ledger.refuted_by(seen.id, one.fact)
@@ -378,15 +382,6 @@ class TutorV2:
             by = sorted({one for found in judged for one in found.proof})
             self.pcg.log("goal_check", verdict="satisfied", data={"goal": self._goal.id, "by": by})
         return True
-
-
-def _argv(move: Propose) -> tuple[str, ...] | None:
-    return move.argv if move.argv else single(move.command)
-
-
-def _runnable(word: str) -> bool:
-    """Whether a program can be given a word: bytes that are no text would be another word to it than was seen."""
-    return not any(one == "\0" or "\ud800" <= one <= "\udfff" for one in word)
 
 
 def _ill_typed(why: str) -> str:
