@@ -289,7 +289,8 @@ def test_a_manifest_of_a_run_has_nothing_to_play(place: Path) -> None:
         (("bundle", "missing.json"), "is refused (unreadable)"),
         (("bundle", "game.yaml"), "is refused (bad-value)"),
         (("bundle", "game.yaml", "--freeze", "x.json"), "is not frozen"),
-        (("play", "game.yaml", "--out", "x"), "takes no `--out`"),
+        (("play", "game.yaml", "--out", "missing/x"), "there is no folder `missing`"),
+        (("play", "game.yaml", "--model", "x"), "takes no `--model`"),
         (("repaly", "run.json"), "did you mean `replay`?"),
     ],
 )
@@ -310,3 +311,62 @@ def test_a_bundle_is_frozen_and_shown(place: Path, capsys: pytest.CaptureFixture
     assert capsys.readouterr().out == f"wrote b.json: {frozen(DOCUMENTED)['bundle_hash']}\n"
     assert main(["tutor", "bundle", "b.json"]) == 0
     assert "games        count, log-*\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("moves", [MOVES, MOVES[:3]], ids=["proven", "not proven"])
+def test_a_game_played_by_hand_leaves_what_a_recorded_one_does(
+    place: Path, moves: list[Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    (place / "moves.jsonl").write_text("".join(f"{json.dumps(move)}\n" for move in moves))
+    words = ["play", "game.yaml", "--moves", "moves.jsonl", "--out", "out/run.json"]
+    won = len(moves) == len(MOVES)
+    assert main(["tutor", *words, *USER]) == (0 if won else 3)
+    assert "wrote out/run.json\n" in capsys.readouterr().out
+    data = read("out/run.json")
+    assert hash_faults(data) == []
+    assert (data["result"]["model_calls"], data["result"]["won"], data["model"]["model_id"]) == (
+        len(moves), won, "player",
+    )  # fmt: skip
+    found = replay("out/run.json")
+    assert (found.differences, found.notes) == ((), ())
+    assert recorded() == (0 if won else 3)
+    played, kept = (Trace.from_jsonl(Path(one).read_text()) for one in ("out/run.trace.jsonl", "run.trace.jsonl"))
+    assert [(one.move_verdict, one.score_delta, one.state_hash) for one in played.turns] == [
+        (one.move_verdict, one.score_delta, one.state_hash) for one in kept.turns
+    ]
+
+
+def test_the_layers_are_options_of_a_recording(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    replies = ["hm", f"Let me look: {json.dumps(MOVES[3])}"]
+    (place / "moves.jsonl").write_text("\n".join(replies))
+    assert recorded("--schema", "strict", "--repair", "1") == 3
+    assert "1. no move: not read, +0" in capsys.readouterr().out
+    for file in place.glob("run.*"):
+        file.unlink()
+    assert recorded("--schema", "lenient", "--repair", "1") == 0
+    data = read("run.json")
+    assert (data["result"]["turns"], data["result"]["model_calls"], data["result"]["won"]) == (1, 2, True)
+    assert data["tutor"]["envelope_config"]["layer1_schema"] == "lenient"
+    assert replay("run.json").differences == ()
+
+
+def test_replies_that_end_within_a_turn_end_the_game(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (place / "moves.jsonl").write_text("hm\nhm\nhm\n")
+    assert recorded("--repair", "1") == 3
+    assert "ended early: there are no more replies\nnot proven" in capsys.readouterr().out
+    data = read("run.json")
+    assert data["result"]["model_calls"] == 3
+    assert data["repair_stats"]["retries_per_turn"] == [1, 0]
+    assert replay("run.json").differences == ()
+
+
+@pytest.mark.parametrize(
+    ("words", "says"), [(("--schema", "loose"), "`layer1_schema`"), (("--repair", "1000"), "`repair_max_attempts`")]
+)
+def test_a_wrong_layer_is_one_line(
+    place: Path, words: tuple[str, ...], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert recorded(*words) == 2
+    err = capsys.readouterr().err
+    assert says in err
+    assert err.count("\n") == 1

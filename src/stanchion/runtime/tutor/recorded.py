@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from stanchion.tutor.bundles.bundle import Bundle
 from stanchion.tutor.bundles.scope import Use
 from stanchion.tutor.envelope.config import EnvelopeConfig
 from stanchion.tutor.envelope.envelope import Episode, Model, TutorEnvelope
+from stanchion.tutor.envelope.repair import NoMore
 from stanchion.tutor.law.v1 import TutorV1
 from stanchion.tutor.law.v2 import TutorV2
 from stanchion.tutor.manifests.manifest import Benchmark, Model as ModelPart
@@ -78,6 +80,18 @@ def play_recorded(
     tape.episode(driven.episode)
     made = None if writer is None else writer.finish(driven.episode, tape)
     return Left(driven.whole(), chosen, made, None if writer is None else writer.path)
+
+
+def script(replies: Iterable[str]) -> Model:
+    """A model that gives replies one after the other, until there are no more."""
+    left = iter(replies)
+
+    def said(_prompt: str, _temperature: float, _seed: int | None) -> str:
+        for reply in left:
+            return reply
+        raise NoMore("there are no more replies")
+
+    return said
 
 
 def _driven(run: Any, envelope: TutorEnvelope, model: Model, played: Played, asked: ModelPart) -> Driven:

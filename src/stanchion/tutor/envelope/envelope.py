@@ -152,7 +152,8 @@ class TutorEnvelope:
         """Play until the goal is reached or the turns are over.
 
         `temperature` is that of the first call of a turn, where no bundle says another; without it 0.0. A model that
-        is `Tunable` is given the parameters of the bundle. Nothing is written: the episode has all that a manifest
+        is `Tunable` is given the parameters of the bundle; one that has nothing more to say raises `NoMore`, and the
+        episode ends. Nothing is written: the episode has all that a manifest
         needs, and `stanchion.runtime.tutor.episodes.play` and `recorded.play_recorded` write it.
         """
         tuned = model.tuned(self.bundle.model_params) if self.bundle and isinstance(model, Tunable) else model
@@ -160,7 +161,7 @@ class TutorEnvelope:
         try:
             asked = next(playing)
             while True:
-                asked = playing.send(tuned(asked.prompt, asked.temperature, asked.seed))
+                asked = playing.send(_said(tuned, asked))
         except StopIteration as ended:
             episode: Episode = ended.value
             return episode
@@ -315,6 +316,18 @@ class TutorEnvelope:
                 )
             )
         return entries
+
+
+def _said(model: Model, asked: Asked) -> Came:
+    """What a model says; an iterator that is used up in it is an error, and not the end of the episode."""
+    try:
+        return model(asked.prompt, asked.temperature, asked.seed)
+    except NoMore as over:
+        return Over(str(over))
+    except StopIteration as error:
+        raise RuntimeError(
+            "the model has raised StopIteration: where it has no more to say, it raises NoMore"
+        ) from error
 
 
 def _config(layers: dict[str, Any]) -> EnvelopeConfig:
