@@ -121,7 +121,8 @@ def test_without_a_place_it_is_written_to_the_state_where_it_is_wanted(tmp_path:
 
 def test_other_games_have_other_hashes(tmp_path: Path) -> None:
     hashes = []
-    for number, make in enumerate((second, second, first)):
+    games: tuple[Any, ...] = (second, second, first)
+    for number, make in enumerate(games):
         path = tmp_path / f"{number}.json"
         with journalled(9).run() as run:
             play(run, TutorEnvelope(base_tutor=make(), manifest_path=str(path)), Player((COUNT,)), 1)
