@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from stanchion import Shield
+from stanchion import Refused, Shield
 from stanchion.audit.manifest_check import hash_faults, read
 from stanchion.audit.reader import Reader
 from stanchion.cli.main import main
@@ -27,6 +27,7 @@ from stanchion.tutor.law.v2 import TutorV2
 from stanchion.tutor.manifests.hashing import field_hashes
 from stanchion.tutor.manifests.manifest import Model
 from stanchion.views.manifests import checked
+from tests.runtime.test_episodes import Stops
 from tests.runtime.test_repair import OneWord, charged, journalled, recorded as recorded_calls
 from tests.tutor.bundles.made import DOCUMENTED, frozen
 
@@ -226,6 +227,25 @@ def test_manifest_trail_and_budget_agree_and_what_guards_did_is_played_again(
     assert replay("out/m.json").differences == ()
 
 
+@pytest.mark.parametrize("layers", [{}, REPAIRED], ids=["off", "repair"])
+@pytest.mark.parametrize(
+    ("limit", "replies"),
+    [(2, ("hm", "hm", "hm")), (9, ("two words", "stop")), (9, ("hm", "stop")), (1, ("two words",)), (9, ("stop",))],
+)
+def test_a_run_that_is_ended_leaves_what_is_played_again(
+    place: Path, layers: dict[str, Any], limit: int, replies: tuple[str, ...]
+) -> None:
+    said, made = iter((*replies, *replies)), journalled(limit, OneWord(), Stops(), action="halt")
+    config = EnvelopeConfig(manifest_path="out/m.json", **layers)
+    with made.run() as run, pytest.raises(Refused) as refused:
+        play_recorded("game.yaml", lambda *_: next(said), config, Model(temperature=0.0), turns=3, run=run, user=UID)
+    data = read("out/m.json")
+    assert data["result"]["stopped"] == refused.value.partial[-1].stopped != ""
+    assert data["result"]["model_calls"] == recorded_calls(made) == charged(made)
+    found = replay("out/m.json")
+    assert (found.differences, found.notes) == ((), ())
+
+
 def test_no_manifest_is_written_where_none_is_wanted(place: Path) -> None:
     said = iter([json.dumps(one) for one in MOVES])
     config = EnvelopeConfig(manifest_enabled=False, manifest_path="out/m.json")
@@ -269,7 +289,8 @@ def test_a_manifest_of_a_run_has_nothing_to_play(place: Path) -> None:
         (("bundle", "missing.json"), "is refused (unreadable)"),
         (("bundle", "game.yaml"), "is refused (bad-value)"),
         (("bundle", "game.yaml", "--freeze", "x.json"), "is not frozen"),
-        (("play", "game.yaml", "--out", "x"), "takes no `--out`"),
+        (("play", "game.yaml", "--out", "missing/x"), "there is no folder `missing`"),
+        (("play", "game.yaml", "--model", "x"), "takes no `--model`"),
         (("repaly", "run.json"), "did you mean `replay`?"),
     ],
 )
@@ -290,3 +311,62 @@ def test_a_bundle_is_frozen_and_shown(place: Path, capsys: pytest.CaptureFixture
     assert capsys.readouterr().out == f"wrote b.json: {frozen(DOCUMENTED)['bundle_hash']}\n"
     assert main(["tutor", "bundle", "b.json"]) == 0
     assert "games        count, log-*\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("moves", [MOVES, MOVES[:3]], ids=["proven", "not proven"])
+def test_a_game_played_by_hand_leaves_what_a_recorded_one_does(
+    place: Path, moves: list[Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    (place / "moves.jsonl").write_text("".join(f"{json.dumps(move)}\n" for move in moves))
+    words = ["play", "game.yaml", "--moves", "moves.jsonl", "--out", "out/run.json"]
+    won = len(moves) == len(MOVES)
+    assert main(["tutor", *words, *USER]) == (0 if won else 3)
+    assert "wrote out/run.json\n" in capsys.readouterr().out
+    data = read("out/run.json")
+    assert hash_faults(data) == []
+    assert (data["result"]["model_calls"], data["result"]["won"], data["model"]["model_id"]) == (
+        len(moves), won, "player",
+    )  # fmt: skip
+    found = replay("out/run.json")
+    assert (found.differences, found.notes) == ((), ())
+    assert recorded() == (0 if won else 3)
+    played, kept = (Trace.from_jsonl(Path(one).read_text()) for one in ("out/run.trace.jsonl", "run.trace.jsonl"))
+    assert [(one.move_verdict, one.score_delta, one.state_hash) for one in played.turns] == [
+        (one.move_verdict, one.score_delta, one.state_hash) for one in kept.turns
+    ]
+
+
+def test_the_layers_are_options_of_a_recording(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    replies = ["hm", f"Let me look: {json.dumps(MOVES[3])}"]
+    (place / "moves.jsonl").write_text("\n".join(replies))
+    assert recorded("--schema", "strict", "--repair", "1") == 3
+    assert "1. no move: not read, +0" in capsys.readouterr().out
+    for file in place.glob("run.*"):
+        file.unlink()
+    assert recorded("--schema", "lenient", "--repair", "1") == 0
+    data = read("run.json")
+    assert (data["result"]["turns"], data["result"]["model_calls"], data["result"]["won"]) == (1, 2, True)
+    assert data["tutor"]["envelope_config"]["layer1_schema"] == "lenient"
+    assert replay("run.json").differences == ()
+
+
+def test_replies_that_end_within_a_turn_end_the_game(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (place / "moves.jsonl").write_text("hm\nhm\nhm\n")
+    assert recorded("--repair", "1") == 3
+    assert "ended early: there are no more replies\nnot proven" in capsys.readouterr().out
+    data = read("run.json")
+    assert data["result"]["model_calls"] == 3
+    assert data["repair_stats"]["retries_per_turn"] == [1, 0]
+    assert replay("run.json").differences == ()
+
+
+@pytest.mark.parametrize(
+    ("words", "says"), [(("--schema", "loose"), "`layer1_schema`"), (("--repair", "1000"), "`repair_max_attempts`")]
+)
+def test_a_wrong_layer_is_one_line(
+    place: Path, words: tuple[str, ...], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert recorded(*words) == 2
+    err = capsys.readouterr().err
+    assert says in err
+    assert err.count("\n") == 1

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
 
 from stanchion import Action, Finding, Refused, Shield, Stage
+from stanchion.audit.manifest_check import hash_faults, read
+from stanchion.audit.reader import Reader
 from stanchion.runtime.tutor.episodes import aplay, play
 from stanchion.tutor.bundles.bundle import Bundle, ModelParams
 from stanchion.tutor.envelope.envelope import TutorEnvelope
+from stanchion.tutor.envelope.trace import Trace
+from stanchion.tutor.manifests.manifest import ManifestError
+from stanchion.views.manifests import checked
 from tests.runtime.test_repair import OneWord, charged, journalled, recorded
 from tests.tutor.golden_games import FIRST, SECOND, Player, first, second, world_of
 
@@ -75,11 +83,97 @@ def test_a_budget_ends_the_episode_with_what_it_has() -> None:
     assert (episode.won, episode.calls, "2 calls" in episode.stopped) == (False, 2, True)
 
 
-def test_what_ends_the_run_is_raised() -> None:
-    policy = {"name": "mine", "guards": [{"use": "budget", "calls": 1, "action": "halt"}]}
-    with Shield.load(policy).run() as run, pytest.raises(Refused) as refused:
-        play(run, TutorEnvelope(base_tutor=second()), Player((OPEN,) * 3), 3)
+class Stops:
+    """Ends the run on a reply of some words."""
+
+    id = "stops"
+    deadline_ms = 60_000
+    stages = (Stage.MODEL_REPLY,)
+
+    def judge(self, event: Any) -> Finding | None:
+        """End it."""
+        return Finding(Action.HALT, "mine.stop", text="that is enough") if event.text == "stop" else None
+
+
+def test_a_manifest_and_the_trace_are_written(tmp_path: Path) -> None:
+    envelope = TutorEnvelope(base_tutor=second(), manifest_path=str(tmp_path / "m.json"), **ON)
+    journal = tmp_path / "trail"
+    with Shield.load("default", store="memory:", journal=journal) as shield, shield.run("ann") as run:
+        episode = play(run, envelope, Player(("hm", COUNT)), 1, name="small")
+    data = read(tmp_path / "m.json")
+    assert checked(data, Reader(journal), tmp_path).wrong == ()
+    assert (data["tutor"]["law"], data["model"]["model_id"], data["benchmark"]["benchmark_ids"]) == (
+        "2", "small", ["second"],
+    )  # fmt: skip
+    assert data["result"] == {"turns": 1, "model_calls": 2, "score": 3, "won": True, "stopped": None}
+    assert data["repair_stats"] == {"total_retries": 1, "retries_per_turn": [1]}
+    assert Trace.from_jsonl((tmp_path / "m.trace.jsonl").read_text()) == episode.trace
+    assert sorted(one.name for one in tmp_path.glob("m.*")) == ["m.json", "m.trace.jsonl"]
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_without_a_place_it_is_written_to_the_state_where_it_is_wanted(tmp_path: Path, wanted: bool) -> None:
+    with journalled(9).run() as run:
+        play(run, TutorEnvelope(base_tutor=second(), manifest_enabled=wanted), Player((COUNT,)), 1)
+    found = list((tmp_path / "state" / "tutor").glob("*/manifest.json"))
+    assert [hash_faults(read(one)) for one in found] == [[]] * wanted
+
+
+def test_other_games_have_other_hashes(tmp_path: Path) -> None:
+    hashes = []
+    games: tuple[Any, ...] = (second, second, first)
+    for number, make in enumerate(games):
+        path = tmp_path / f"{number}.json"
+        with journalled(9).run() as run:
+            play(run, TutorEnvelope(base_tutor=make(), manifest_path=str(path)), Player((COUNT,)), 1)
+        hashes.append(read(path)["benchmark"]["benchmark_files_hash"])
+    assert hashes[0] == hashes[1] != hashes[2]
+
+
+def test_chance_needs_a_seed_before_anything_is_asked(tmp_path: Path) -> None:
+    player, path = Player((COUNT,)), str(tmp_path / "m.json")
+    with journalled(9).run() as run:
+        envelope = TutorEnvelope(base_tutor=second(), deterministic_mode=False, manifest_path=path)
+        with pytest.raises(ManifestError, match=r"model\.seed"):
+            play(run, envelope, player, 1, temperature=0.5)
+    assert player.asked == []
+
+
+@pytest.mark.parametrize(
+    ("limit", "replies", "attempts", "says"),
+    [
+        (2, ("hm", OPEN, COUNT), [2], "2 calls"),
+        (9, ("hm", "stop", COUNT), [2], "that is enough"),
+        (9, ("stop",), [1], "that is enough"),
+    ],
+)
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_what_ends_the_run_is_raised_and_the_trace_is_kept(
+    tmp_path: Path, limit: int, replies: tuple[str, ...], attempts: list[int], says: str, asynchronous: bool
+) -> None:
+    tutor, made = second(), journalled(limit, Stops(), action="halt")
+    envelope = TutorEnvelope(base_tutor=tutor, manifest_path=str(tmp_path / "m.json"), **ON)
+    before = len(tutor.pcg.events)
+
+    def played() -> None:
+        with made.run() as run:
+            play(run, envelope, Player(replies), 5)
+
+    async def aplayed() -> None:
+        async with made.run() as run:
+            await aplay(run, envelope, Player(replies), 5)
+
+    with pytest.raises(Refused) as refused:
+        asyncio.run(aplayed()) if asynchronous else played()
     assert refused.value.ended
+    episode = refused.value.partial[-1]
+    data = read(tmp_path / "m.json")
+    assert hash_faults(data) == []
+    assert says in data["result"]["stopped"]
+    assert Trace.from_jsonl((tmp_path / "m.trace.jsonl").read_text()) == episode.trace
+    assert [(one.attempts, one.routing) for one in episode.trace.turns] == [(one, "halted") for one in attempts]
+    assert data["result"]["model_calls"] == recorded(made) == charged(made) == sum(attempts)
+    assert len(tutor.pcg.events) == before  # nothing of the turn was done after the end
 
 
 class Careful:
@@ -115,18 +209,29 @@ def test_a_model_that_can_be_tuned_is() -> None:
     assert player.given == bundle.model_params
 
 
+SAID = st.one_of(st.sampled_from([OPEN, COUNT, "hm", "let me think", "stop", *SECOND]), st.text(max_size=20))
+
+
 @given(
-    st.lists(st.sampled_from([OPEN, COUNT, "hm", "let me think", *SECOND]), min_size=40, max_size=40),
+    st.lists(SAID, min_size=40, max_size=40),
     st.integers(0, 3),
     st.integers(1, 12),
     st.sampled_from(["off", "strict", "lenient"]),
+    st.sampled_from(["block", "halt"]),
 )
-def test_trace_trail_and_budget_agree(replies: list[str], most: int, limit: int, schema: Any) -> None:
-    player, made = Player(tuple(replies)), journalled(limit, OneWord())
-    envelope = TutorEnvelope(
-        base_tutor=second(), layer1_schema=schema, layer2_repair="bestofn", repair_max_attempts=most
-    )
-    with made.run() as run:
-        episode = play(run, envelope, player, 6)
-    assert all(one.attempts <= 1 + most for one in episode.trace.turns)
-    assert episode.trace.calls == episode.calls == len(player.asked) == recorded(made) == charged(made) <= limit
+def test_manifest_trace_trail_and_budget_agree(
+    replies: list[str], most: int, limit: int, schema: Any, action: str
+) -> None:
+    player, made = Player(tuple(replies)), journalled(limit, OneWord(), Stops(), action=action)
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        path = Path(folder, "m.json")
+        envelope = TutorEnvelope(
+            base_tutor=second(), layer1_schema=schema, layer2_repair="bestofn", repair_max_attempts=most,
+            manifest_path=str(path),
+        )  # fmt: skip
+        with made.run() as run, contextlib.suppress(Refused):
+            play(run, envelope, player, 6)
+        data, trace = read(path), Trace.from_jsonl(path.with_name("m.trace.jsonl").read_text())
+    assert all(one.attempts <= 1 + most for one in trace.turns)
+    assert data["result"]["model_calls"] == trace.calls == len(player.asked) == recorded(made) == charged(made) <= limit
+    assert data["repair_stats"]["total_retries"] == trace.calls - len({one.turn for one in trace.turns})

@@ -21,6 +21,7 @@ class OneWord:
     """Has replies of several words asked for again."""
 
     id = "one-word"
+    deadline_ms = 60_000
     stages = (Stage.MODEL_REPLY,)
 
     def judge(self, event: Any) -> Finding | None:
@@ -153,9 +154,9 @@ def test_async_code_has_it_too() -> None:
     assert (found.reply, found.calls) == ("yes", 2)
 
 
-def journalled(limit: int, *guards: Any) -> Shield:
+def journalled(limit: int, *guards: Any, action: str = "block") -> Shield:
     """A shield whose trail and store are at hand."""
-    policy = {"name": "mine", "guards": [{"use": "budget", "calls": limit}]}
+    policy = {"name": "mine", "guards": [{"use": "budget", "calls": limit, "action": action}]}
     return Shield.load(policy, guards=list(guards), journal=MemoryJournal(), store=MemoryStore())
 
 

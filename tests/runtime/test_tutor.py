@@ -77,6 +77,16 @@ def test_what_guards_hide_is_no_evidence(sandbox: Sandbox) -> None:
     assert tutor.check(claim).verdict is not CheckVerdict.PROVABLE
 
 
+@pytest.mark.parametrize(("stage", "ran"), [("tool_call", False), ("tool_result", True)])
+def test_a_command_whose_result_is_withheld_has_run(sandbox: Sandbox, stage: str, ran: bool) -> None:
+    rule = {"use": "rule", "stages": [stage], "when": "event.tool == 'shell'", "action": "block"}
+    with Shield.load({"name": "hides", "guards": [rule]}, store="memory:").run("p") as run:
+        runner = Confining(sandbox, ("cp",), run=run)
+        came = runner.run(("cp", "config.yaml", "made.yaml"), True)
+    assert (came.ended, came.began, came.changes) == (False, ran, ran)
+    assert Path(sandbox.root, "made.yaml").exists() is ran
+
+
 def test_a_broken_file_of_rules_is_named(tmp_path: Path) -> None:
     (tmp_path / "a.rules.yaml").write_text("rules:\n  - id: x\n")
     with pytest.raises(GameError, match=r"a\.rules\.yaml: rule 1 \(`x`\): `conclude` says what follows"):

@@ -60,7 +60,7 @@ def test_reasons_are_fed_back() -> None:
         ((OPEN, ILL, NOISE, COUNT), 3),
         ((OPEN, ILL, NOISE, OTHER), 0),
         ((NOISE, ILL, OPEN, OTHER), 2),
-        ((NOISE, NOISE, NOISE, ILL), 0),
+        ((NOISE, NOISE, NOISE, ILL), 3),
         ((ILL, NOISE, NOISE, SAID), 3),
         ((OPEN, SAID), 0),
         ((OPEN, SUDO), 0),

@@ -207,6 +207,27 @@ def test_what_may_have_changed_is_no_longer_known() -> None:
     ]
 
 
+@pytest.mark.parametrize(("began", "stands"), [(True, "proposed"), (False, "validated")])
+@pytest.mark.parametrize("rc", [0, 1])
+def test_of_a_command_that_was_stopped_nothing_is_known(rc: int, began: bool, stands: str) -> None:
+    outcomes = {"cat a": Outcome(True, rc), "cat b": Outcome(True, 0)}
+    tutor = begun(outcomes, Claim(Predicate.SUCCEEDED, "cat a", polarity=rc == 0))
+    propose(tutor, "cat a")
+    propose(tutor, "cat b")
+    asserted = tutor.play(json.dumps({"action": "ASSERT", "claim": says("succeeded", "cat a", polarity=rc == 0)}))
+    assert tutor.check_goal_satisfaction()
+    outcomes["cat a"] = Outcome(False, why="it took too long", began=began)
+    propose(tutor, "cat a")
+    assert tutor.check_goal_satisfaction() is not began
+    status = tutor.pcg.status(asserted.truths[0].id)
+    assert status is not None
+    assert status.value == stands
+    assert tutor.check(Claim(Predicate.SUCCEEDED, "cat b")).verdict is CheckVerdict.PROVABLE
+    outcomes["cat a"] = Outcome(True, rc)
+    propose(tutor, "cat a")
+    assert tutor.check_goal_satisfaction()
+
+
 def test_what_was_stopped_may_have_changed_something_too() -> None:
     stopped = Outcome(False, changes=True, why="it took too long")
     tutor = begun({"rm a": stopped}, Claim(Predicate.FILE, "a"), writes=True)

@@ -15,6 +15,7 @@ from stanchion.cli.trouble import BadInput
 from stanchion.cli.verbs import check_verb
 from stanchion.runtime.sandbox.limits import Limits
 from stanchion.runtime.sandbox.sandbox import Sandbox, SandboxError
+from stanchion.runtime.tutor.by_hand import ByHand
 from stanchion.runtime.tutor.games import Game, GameError, load_game, rules_of
 from stanchion.runtime.tutor.runners import Confining
 from stanchion.tutor.graph.lines import to_jsonl
@@ -22,17 +23,21 @@ from stanchion.tutor.graph.nodes import EdgeType, Status
 from stanchion.tutor.graph.picture import to_dot, to_svg
 from stanchion.tutor.law.v2 import TutorV2
 from stanchion.tutor.law.verdicts import MoveResult
+from stanchion.tutor.manifests.manifest import ManifestError
 
-USAGE: Final = """stanchion tutor play GAME [--root DIR] [--moves FILE] [--graph FILE] [--user UID]
+USAGE: Final = """stanchion tutor play GAME [--root DIR] [--moves FILE] [--graph FILE] [--out FILE]
+                            [--user UID]
        stanchion tutor record GAME --moves FILE --out FILE [--root DIR] [--user UID]
-                              [--model NAME] [--bundle FILE [--baseline]]
+                              [--model NAME] [--schema strict|lenient] [--repair N]
+                              [--bundle FILE [--baseline]]
        stanchion tutor replay MANIFEST [--root DIR] [--user UID]
        stanchion tutor bundle FILE [--freeze FILE]
        stanchion tutor games [GAME] [--json] [--user UID]"""
 
 DESCRIPTION: Final = """\
 play    make moves, one JSON object a line, until what the game asks for is proven or the
-        moves end; commands run confined, in the folder of the game
+        moves end; commands run confined, in the folder of the game; with `--out` it leaves
+        what `record` does
 record  play the replies of a file, and leave a manifest, the trace and a recording
 replay  play a recording again, and say where it differs; no command runs, unless there is
         a folder to run them in
@@ -43,7 +48,7 @@ games   play the games of the benchmark, or one of them, by the transcripts of a
 EPILOG: Final = """\
 examples:
   stanchion tutor play count.yaml --root notes
-  stanchion tutor play count.yaml --moves moves.jsonl --graph evidence.svg
+  stanchion tutor play count.yaml --moves moves.jsonl --graph evidence.svg --out run.json
   stanchion tutor record count.yaml --moves moves.jsonl --out run.json
   stanchion tutor replay run.json
   stanchion tutor bundle draft.yaml --freeze bundle.json
@@ -65,8 +70,8 @@ exit status:
   3  the moves ended before it was"""
 
 TAKES: Final = {
-    "play": frozenset({"root", "moves", "graph", "user"}),
-    "record": frozenset({"root", "moves", "user", "out", "model", "bundle", "baseline"}),
+    "play": frozenset({"root", "moves", "graph", "user", "out"}),
+    "record": frozenset({"root", "moves", "user", "out", "model", "schema", "repair", "bundle", "baseline"}),
     "replay": frozenset({"root", "user"}),
     "bundle": frozenset({"freeze"}),
     "games": frozenset({"user", "json"}),
@@ -90,6 +95,10 @@ def add(commands: Any) -> None:
     parser.add_argument("--user", metavar="UID", type=count, help="who commands run as, where you are root")
     parser.add_argument("--out", metavar="FILE", help="where to write the manifest")
     parser.add_argument("--model", metavar="NAME", help="whose replies they are (default: script)")
+    parser.add_argument(
+        "--schema", metavar="MODE", help="how replies are read: strict or lenient (default: by the law)"
+    )
+    parser.add_argument("--repair", metavar="N", type=count, help="how often the next reply may be asked for in a turn")
     parser.add_argument("--bundle", metavar="FILE", help="the frozen bundle to play by")
     parser.add_argument("--baseline", action="store_true", help="go on without the bundle if it is refused")
     parser.add_argument("--freeze", metavar="FILE", help="where to write the frozen bundle")
@@ -125,11 +134,18 @@ def _play(args: argparse.Namespace) -> int:
     try:
         game = load_game(args.game)
         rules = rules_of(game, args.game)
-        with Sandbox(args.root or Path(args.game).parent, Limits(), user=args.user) as sandbox:
-            runner = Confining(sandbox, game.programs)
+        root = args.root or Path(args.game).parent
+        kept = None if args.out is None else ByHand(game, rules, root, args.out)
+        said: list[str] = []
+        with Sandbox(root, Limits(), user=args.user) as sandbox:
+            confined = Confining(sandbox, game.programs)
+            runner = confined if kept is None else kept.runner(confined)
             tutor = TutorV2(game.name, runner, game.goal, game.claims, game.writes, rules=rules)
-            won = _played(tutor, game, args.moves)
-    except (GameError, SandboxError) as error:
+            won = _played(tutor, game, args.moves, said)
+        if kept is not None:
+            kept.finish(said)
+            say(sys.stdout, f"wrote {args.out}")
+    except (GameError, SandboxError, ManifestError) as error:
         raise BadInput(str(error)) from None
     if wanted is not None:
         wanted.write_text(WRITTEN[wanted.suffix](tutor.pcg), "utf-8")
@@ -137,11 +153,13 @@ def _play(args: argparse.Namespace) -> int:
     return 0 if won else LOST
 
 
-def _played(tutor: TutorV2, game: Game, moves: str | None) -> bool:
+def _played(tutor: TutorV2, game: Game, moves: str | None, said: list[str]) -> bool:
+    """Play, and keep what was said; gives whether the goal was reached."""
     say(sys.stdout, f"{visible(game.name)}: {visible(game.goal)}")
     for claim in game.claims:
         say(sys.stdout, f"  to be proven: {visible(claim.text)}")
     for reply in _replies(moves, game.turns):
+        said.append(reply)
         tutor.next_turn()
         _tell(tutor, tutor.play(reply))
         if tutor.check_goal_satisfaction():

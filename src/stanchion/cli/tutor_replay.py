@@ -12,10 +12,10 @@ from stanchion.cli.terminal import put, say
 from stanchion.cli.trouble import BadInput
 from stanchion.runtime.sandbox.sandbox import SandboxError
 from stanchion.runtime.tutor.games import GameError
-from stanchion.runtime.tutor.recorded import Left, play_recorded
+from stanchion.runtime.tutor.recorded import Left, play_recorded, script
 from stanchion.runtime.tutor.replays import Replayed, ReplayError, replay
 from stanchion.tutor.bundles.refusals import BundleRefused
-from stanchion.tutor.envelope.config import EnvelopeConfig
+from stanchion.tutor.envelope.config import EnvelopeConfig, EnvelopeError
 from stanchion.tutor.manifests.manifest import ManifestError, Model
 
 DIFFERS, LOST = 1, 3
@@ -28,29 +28,34 @@ def record(args: argparse.Namespace) -> int:
     if args.moves is None or args.out is None:
         raise BadInput("give the replies with `--moves FILE`, and where the manifest goes with `--out FILE`")
     replies = _replies(Path(args.moves))
-    config = EnvelopeConfig(
-        layer3_policy="off" if args.bundle is None else "bundle",
-        policy_bundle_path=args.bundle,
-        manifest_path=args.out,
-    )
-    said = iter(replies)
     try:
         left = play_recorded(
             args.game,
-            lambda _prompt, _temperature, _seed: next(said),
-            config,
+            script(replies),
+            _config(args),
             Model(temperature=0.0, model_id=args.model or "script"),
             root=args.root,
             turns=len(replies),
             refused="baseline" if args.baseline else "stop",
             user=args.user,
         )
-    except (GameError, SandboxError, BundleRefused, ManifestError) as error:
+    except (GameError, SandboxError, BundleRefused, EnvelopeError, ManifestError) as error:
         raise BadInput(str(error)) from None
     for line in _played(left):
         put(sys.stdout, line)
     say(sys.stdout, f"wrote {args.out}")
     return 0 if left.episode.won else LOST
+
+
+def _config(args: argparse.Namespace) -> EnvelopeConfig:
+    return EnvelopeConfig(
+        layer1_schema="off" if args.schema is None else args.schema,
+        layer2_repair="off" if args.repair is None else "bestofn",
+        repair_max_attempts=0 if args.repair is None else args.repair,
+        layer3_policy="off" if args.bundle is None else "bundle",
+        policy_bundle_path=args.bundle,
+        manifest_path=args.out,
+    )
 
 
 def _replies(path: Path) -> list[str]:
@@ -74,6 +79,8 @@ def _played(left: Left) -> Iterator[str]:
     for one in left.episode.trace.turns:
         check = f", {one.check_verdict}" if one.check_verdict else ""
         yield f"{one.turn}. {one.move_type or 'no move'}: {one.move_verdict or 'not read'}{check}, {one.score_delta:+d}"
+    if left.episode.stopped:
+        yield f"ended early: {left.episode.stopped}"
     end = "proven" if left.episode.won else "not proven"
     yield f"{end} after turn {left.episode.turns}, with {left.episode.score} points"
 

@@ -204,3 +204,20 @@ def test_what_one_call_shows(call: tuple[str, dict[str, Any], Any], text: str, c
 )
 def test_what_makes_it_stale(between: tuple[str, dict[str, Any], Any], code: str) -> None:
     assert judged(shell("wc -l a.txt", "3 a.txt\n"), between, text="a.txt has 3 lines.") == code
+
+
+@pytest.mark.parametrize(("priority", "code"), [(1, "evidence.unproven"), (9_999, "")])
+def test_what_a_guard_behind_withholds_counts_as_it_came(priority: int, code: str) -> None:
+    withholds = {
+        "use": "rule",
+        "stages": ["tool_result"],
+        "when": "event.tool == 'bash'",
+        "action": "block",
+        "priority": priority,
+    }
+    guards = [{"use": "evidence", "proven": ["contents"]}, withholds]
+    run = Shield.load({"name": "withholds", "guards": guards}).run("coder")
+    look = {"command": "wc -l notes.txt"}
+    run.check("bash", look)
+    assert not run.result("bash", look, {"exit_code": 0, "stdout": "12 notes.txt\n"}).proceeds
+    assert run.model_reply("`notes.txt` has 12 lines.", final=True).code == code

@@ -97,11 +97,24 @@ def test_nothing_is_written_over(tmp_path: Path) -> None:
 
 
 def test_without_a_path_it_goes_to_the_state_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    one = writer(None)
-    one.finish(episode(), Recorder())
-    assert one.path == tmp_path / "stanchion" / "tutor" / one.run_id / "manifest.json"
-    assert hash_faults(read(one.path)) == []
+    for variable, value, folder in (
+        ("STANCHION_STATE_DIR", str(tmp_path / "mine"), tmp_path / "mine"),
+        ("STANCHION_STATE_DIR", "", tmp_path / "stanchion"),
+    ):
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+        monkeypatch.setenv(variable, value)
+        one = writer(None)
+        one.finish(episode(), Recorder())
+        assert one.path == folder / "tutor" / one.run_id / "manifest.json"
+        assert hash_faults(read(one.path)) == []
+
+
+def test_what_cannot_be_written_is_said_before_the_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ManifestError, match="there is no folder"):
+        writer(tmp_path / "missing" / "m.json")
+    monkeypatch.setenv("STANCHION_STATE_DIR", "here")
+    with pytest.raises(ManifestError, match=r"not an absolute path.*set `manifest_path`"):
+        writer(None)
 
 
 def test_calls_that_do_not_agree_are_refused(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 
 from stanchion.readings.claims.claim import Claim, Predicate, normal
@@ -26,6 +27,13 @@ class Evidence:
             self._world.pop(scope, None)
         came = [Known(observation, fact, scope) for fact in facts(ran)]
         return tuple([one for one in came if self._is_new(one)])
+
+    def stopped(self, argv: tuple[str, ...], scope: str = "") -> Claim:
+        """Learn that a command was run and did not end: how it ended before says nothing any more. Gives the claim of
+        which nothing is known now."""
+        claim = Claim(Predicate.SUCCEEDED, shlex.join(argv), scope=scope)
+        self._runs.pop((scope, claim.subject), None)
+        return claim
 
     def _is_new(self, one: Known) -> bool:
         """Keep a fact; says whether it was not known before."""

@@ -1,17 +1,21 @@
-"""Playing an episode in a run: every call of the model is judged, charged and recorded like any other."""
+"""Playing an episode in a run: every call of the model is judged, charged and recorded like any other, and what the
+episode leaves is written down."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from stanchion.runtime.errors import Refused
+from stanchion.runtime.tutor.bundle_files import Chosen
+from stanchion.runtime.tutor.keeping import keeper
 from stanchion.tutor.envelope.envelope import (
     TURNS,
     Asked,
     Came,
     Episode,
+    Halted,
     Model,
     Over,
     Playing,
@@ -20,9 +24,24 @@ from stanchion.tutor.envelope.envelope import (
     Withheld,
 )
 from stanchion.tutor.envelope.repair import Checked
+from stanchion.tutor.manifests.manifest import Model as ModelPart
 
 GOOD: Final = Checked()
 APART: Final = "\n\n"
+
+
+class Driven(NamedTuple):
+    """An episode that was played, and what ended its run, where something did."""
+
+    episode: Episode
+    refused: Refused | None = None
+
+    def whole(self) -> Episode:
+        """The episode; raises what ended the run, which then has the episode as what was produced until there."""
+        if self.refused is not None:
+            self.refused.partial = (*self.refused.partial, self.episode)
+            raise self.refused
+        return self.episode
 
 
 def play(
@@ -34,22 +53,21 @@ def play(
     name: str = "",
     temperature: float | None = None,
     seed: int | None = None,
+    chosen: Chosen | None = None,
 ) -> Episode:
     """Play as `envelope.run_episode` does, the model asked through a run; `name` is its name, for prices and the trail.
 
     Nobody but the envelope has the model asked again. A reply that a guard refuses is no move; where a call is refused,
-    as by a budget, the episode ends. Raises `Refused` where the run ends.
+    as by a budget, the episode ends. Unless the envelope has `manifest_enabled` off, a manifest and the trace are
+    written; `chosen` says in it where the bundle is from. Raises `ManifestError` where that cannot be, and `Refused`
+    where the run ends: what was played until then is written as well, and is the last of its `partial`.
     """
-    playing, ask = _begun(envelope, model, turns, temperature, seed)
-    asked, episode = _sent(playing, None)
-    while asked is not None:
-        try:
-            came: Came = run.repair(ask, _taken, 0, **_how(asked, name)).reply
-        except Refused as refused:
-            came = _instead(refused)
-        asked, episode = _sent(playing, came)
-    assert episode is not None  # an episode that asks nothing more has ended
-    return episode
+    asked = _asked_as(name, temperature, seed)
+    writer = keeper(run, envelope, turns, asked, chosen)
+    driven = drive(run, envelope, model, turns, name=name, temperature=temperature, seed=seed)
+    if writer is not None:
+        writer.finish(driven.episode)
+    return driven.whole()
 
 
 async def aplay(
@@ -61,18 +79,68 @@ async def aplay(
     name: str = "",
     temperature: float | None = None,
     seed: int | None = None,
+    chosen: Chosen | None = None,
 ) -> Episode:
-    """`play` for async code; the model may be async. Moves are made in a thread, for commands take their time."""
+    """`play` for async code; the model may be async. Moves are made in a thread, for commands take their time, and so
+    are the files written."""
+    asked = _asked_as(name, temperature, seed)
+    writer = await asyncio.to_thread(keeper, run, envelope, turns, asked, chosen)
+    driven = await _adrive(run, envelope, model, turns, name=name, temperature=temperature, seed=seed)
+    if writer is not None:
+        await asyncio.to_thread(writer.finish, driven.episode)
+    return driven.whole()
+
+
+def drive(
+    run: Any,
+    envelope: TutorEnvelope,
+    model: Model,
+    turns: int,
+    *,
+    name: str = "",
+    temperature: float | None = None,
+    seed: int | None = None,
+) -> Driven:
+    """`play` for a caller who writes the manifest, or none: what ends the run is given, and not raised."""
     playing, ask = _begun(envelope, model, turns, temperature, seed)
+    ended: Refused | None = None
+    asked, episode = _sent(playing, None)
+    while asked is not None:
+        try:
+            came: Came = run.repair(ask, _taken, 0, **_how(asked, name)).reply
+        except Refused as refused:
+            came, ended = _instead(refused), refused if refused.ended else None
+        asked, episode = _sent(playing, came)
+    assert episode is not None  # an episode that asks nothing more has ended
+    return Driven(episode, ended)
+
+
+async def _adrive(
+    run: Any,
+    envelope: TutorEnvelope,
+    model: Callable[..., Any],
+    turns: int,
+    *,
+    name: str,
+    temperature: float | None,
+    seed: int | None,
+) -> Driven:
+    playing, ask = _begun(envelope, model, turns, temperature, seed)
+    ended: Refused | None = None
     asked, episode = _sent(playing, None)
     while asked is not None:
         try:
             came: Came = (await run.arepair(ask, _taken, 0, **_how(asked, name))).reply
         except Refused as refused:
-            came = _instead(refused)
+            came, ended = _instead(refused), refused if refused.ended else None
         asked, episode = await asyncio.to_thread(_sent, playing, came)
     assert episode is not None  # as above
-    return episode
+    return Driven(episode, ended)
+
+
+def _asked_as(name: str, temperature: float | None, seed: int | None) -> ModelPart:
+    heat = 0.0 if temperature is None else temperature
+    return ModelPart(temperature=heat, model_id=name if name else None, seed=seed)
 
 
 def _begun(
@@ -112,6 +180,6 @@ def _taken(_reply: Any) -> Checked:
 def _instead(refused: Refused) -> Came:
     """What an episode is told in place of a reply."""
     if refused.ended:
-        raise refused
+        return Halted(str(refused), refused.happened)
     advice = refused.decision.advice
     return Withheld(advice if advice else str(refused)) if refused.happened else Over(str(refused))

@@ -13,7 +13,7 @@ from uuid import uuid4
 import msgspec
 
 from stanchion.audit.journal import Fact
-from stanchion.folders import user_state
+from stanchion.audit.layout import state_folder
 from stanchion.runtime.standing.veil import tell
 from stanchion.runtime.tutor.bundle_files import Chosen
 from stanchion.runtime.tutor.recordings import Played, Recorder, to_lines
@@ -36,6 +36,7 @@ from stanchion.tutor.manifests.manifest import (
     RepairStats,
     Result,
     TutorPart,
+    repeatable,
 )
 
 LAWS: Final = {"1": TUTOR_API_VERSION, "2": "2.0.0"}
@@ -47,8 +48,9 @@ MODE: Final = 0o600
 class ManifestWriter:
     """Writes the manifest of one episode, and what stands beside it. What is there already is not written over.
 
-    `path` is where the manifest goes; without one it goes to the user's state folder, under the run's id. `run` is the
-    run of a shield, where there is one: its trail then knows the manifest.
+    `path` is where the manifest goes; without one it goes to the folder of the state, under the run's id. `run` is the
+    run of a shield, where there is one: its trail then knows the manifest. Raises `ManifestError` where it can be seen
+    before the game that no manifest can be written after it.
     """
 
     def __init__(
@@ -62,10 +64,8 @@ class ManifestWriter:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.run_id = str(uuid4())
-        own = Path(user_state(), "tutor", self.run_id, "manifest.json")
-        self.path = own if path is None else Path(path)
-        if path is None:
-            own.parent.mkdir(parents=True, mode=0o700)
+        repeatable(model)
+        self.path = _own(self.run_id) if path is None else Path(path)
         self._played, self._model, self._benchmark = played, model, benchmark
         self._chosen = Chosen() if chosen is None else chosen
         self._run, self._clock, self._began = run, clock, clock()
@@ -74,14 +74,19 @@ class ManifestWriter:
         for file in (self.path, *self._files.values()):
             if file.exists():
                 raise ManifestError(f"outputs: `{file}` is there already: give another `manifest_path`")
+        if not self.path.parent.is_dir():
+            raise ManifestError(f"outputs: there is no folder `{self.path.parent}`: make it first")
 
-    def finish(self, episode: Episode, recorder: Recorder) -> dict[str, Any]:
-        """Write what the episode leaves, and give the manifest; raises `ManifestError` where it cannot be."""
+    def finish(self, episode: Episode, recorder: Recorder | None = None) -> dict[str, Any]:
+        """Write what the episode leaves, and give the manifest; raises `ManifestError` where it cannot be. Without a
+        recorder there is no recording, and the episode cannot be played again."""
         trace = episode.trace
-        if trace.calls != recorder.calls:
-            counts = f"the trace has {trace.calls}, the recording {recorder.calls}"
-            raise ManifestError(f"result.model_calls: {counts}")
-        texts = {"trace": trace.to_jsonl().encode(), "recording": to_lines(self._played, recorder)}
+        texts = {"trace": trace.to_jsonl().encode()}
+        recorded = episode.calls if recorder is None else recorder.calls
+        if trace.calls != recorded:
+            raise ManifestError(f"result.model_calls: the trace has {trace.calls}, the recording {recorded}")
+        if recorder is not None:
+            texts["recording"] = to_lines(self._played, recorder)
         made = hashed(self._manifest(episode, {name: _hash(text) for name, text in texts.items()}))
         try:
             for name, text in texts.items():
@@ -113,10 +118,10 @@ class ManifestWriter:
             policy=self._policy(config),
             outputs=Outputs(
                 jsonl_log=self._files["trace"].name,
-                recording=self._files["recording"].name,
+                recording=self._files["recording"].name if "recording" in hashes else None,
                 manifest_file=self.path.name,
             ),
-            checksums=Checksums(jsonl_log_hash=hashes["trace"], recording_hash=hashes["recording"]),
+            checksums=Checksums(jsonl_log_hash=hashes["trace"], recording_hash=hashes.get("recording")),
             repair_stats=_repairs(trace) if config.repair_enabled else None,
             result=Result(
                 turns=episode.turns,
@@ -128,12 +133,12 @@ class ManifestWriter:
         )
 
     def _policy(self, config: EnvelopeConfig) -> Policy:
-        file, refusal = self._chosen.file, self._chosen.refusal
+        file, bundle, refusal = self._chosen.file, self._chosen.bundle, self._chosen.refusal
         data = None if file is None else file.metadata
         return Policy(
-            bundle_enabled=file is not None,
+            bundle_enabled=bundle is not None,
             bundle_path=config.policy_bundle_path,
-            bundle_hash=None if file is None else file.bundle_hash,
+            bundle_hash=bundle.hash if bundle is not None and bundle.hash else None,
             compiled_by=None if data is None else _first(data.compiled_by, data.created_by),
             compiled_at=None if data is None else _first(data.compiled_at, data.created_at),
             bundle_refused=None if refusal is None else f"{refusal.reason.value}: {refusal.why}",
@@ -147,6 +152,16 @@ def anchor(run: Any, made: dict[str, Any]) -> None:
     data = {"manifest_digest": made[WHOLE], "fields": [[place, one] for place, one in made[FIELDS].items()]}
     about = f"manifest:{made['run_id']}"
     tell(shield, Fact(shield.clock(), WRITTEN, about, info.tenant, info.id, info.agent, data=data))
+
+
+def _own(run_id: str) -> Path:
+    """Where a manifest goes that nobody gave a place to; its folder is made."""
+    try:
+        folder = state_folder(os.environ) / "tutor" / run_id
+        folder.mkdir(parents=True, mode=0o700)
+    except OSError as error:
+        raise ManifestError(f"outputs: no folder for the manifest can be made: {error}: set `manifest_path`") from None
+    return folder / "manifest.json"
 
 
 def _any_layer(config: EnvelopeConfig) -> bool:

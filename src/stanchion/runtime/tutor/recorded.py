@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,11 @@ import msgspec
 
 from stanchion.runtime.sandbox.limits import Limits
 from stanchion.runtime.sandbox.sandbox import Sandbox
-from stanchion.runtime.tutor.bundle_files import Chosen, Refused, choose_bundle
-from stanchion.runtime.tutor.episodes import play
+from stanchion.runtime.tutor.bundle_files import Chosen, Refused
+from stanchion.runtime.tutor.envelopes import bundle_for, played_by
+from stanchion.runtime.tutor.episodes import Driven, drive
 from stanchion.runtime.tutor.games import Game, load_game, load_rules, rules_of
+from stanchion.runtime.tutor.keeping import tuned
 from stanchion.runtime.tutor.manifests import LAWS, ManifestWriter
 from stanchion.runtime.tutor.recordings import Played, RecordedExecutor, RecordedRunner, Recorder
 from stanchion.runtime.tutor.runners import Confining, ShellExecutor
@@ -21,6 +24,7 @@ from stanchion.tutor.bundles.bundle import Bundle
 from stanchion.tutor.bundles.scope import Use
 from stanchion.tutor.envelope.config import EnvelopeConfig
 from stanchion.tutor.envelope.envelope import Episode, Model, TutorEnvelope
+from stanchion.tutor.envelope.repair import NoMore
 from stanchion.tutor.law.v1 import TutorV1
 from stanchion.tutor.law.v2 import TutorV2
 from stanchion.tutor.manifests.manifest import Benchmark, Model as ModelPart
@@ -54,66 +58,59 @@ def play_recorded(
     commands, and its trail knows the manifest.
 
     Raises `GameError`, `SandboxError`, `BundleRefused`, `EnvelopeError` and `ManifestError`: but for the last, nothing
-    has run. Raises `Refused` where the run ends; then there is no manifest.
+    has run. Raises `Refused` where the run ends: the manifest then says so, and what was played until then is the last
+    of its `partial`.
     """
     if law not in LAWS:
         raise ValueError(f"`{law}` is no law: there are {', '.join(LAWS)}")
     game = load_game(file)
     folder = Path(file).parent if root is None else Path(root)
-    chosen = _chosen(config, Use(game=game.name, model=asked.model_id or "", law=law), refused)
+    chosen = bundle_for(config, Use(game=game.name, model=asked.model_id or "", law=law), refused)
     played = _played(
         game, rules_of(game, file), law, config, chosen, game.turns if turns is None else min(turns, game.turns)
     )
-    asked = _tuned(asked, chosen)
+    asked = tuned(asked, chosen.bundle)
     files = Benchmark(benchmark_files_hash=game_hash(played.game, played.rules, folder), benchmark_ids=(game.name,))
     tape = Recorder()
     with ExitStack() as stack:
         sandbox = stack.enter_context(Sandbox(folder, Limits(), user=user))
         writer = _writer(played, asked, files, config, chosen, run)
         envelope = enveloped(played, _hands(law, sandbox, game, run, tape))
-        episode = _episode(run, envelope, model, played, asked)
-    tape.episode(episode)
-    if writer is None:
-        return Left(episode, chosen)
-    return Left(episode, chosen, writer.finish(episode, tape), writer.path)
+        driven = _driven(run, envelope, model, played, asked)
+    tape.episode(driven.episode)
+    made = None if writer is None else writer.finish(driven.episode, tape)
+    return Left(driven.whole(), chosen, made, None if writer is None else writer.path)
 
 
-def _episode(run: Any, envelope: TutorEnvelope, model: Model, played: Played, asked: ModelPart) -> Episode:
+def script(replies: Iterable[str]) -> Model:
+    """A model that gives replies one after the other, until there are no more."""
+    left = iter(replies)
+
+    def said(_prompt: str, _temperature: float, _seed: int | None) -> str:
+        for reply in left:
+            return reply
+        raise NoMore("there are no more replies")
+
+    return said
+
+
+def _driven(run: Any, envelope: TutorEnvelope, model: Model, played: Played, asked: ModelPart) -> Driven:
     heat = heat_of(played, asked)
     if run is None:
-        return envelope.run_episode(model, played.turns, temperature=heat, seed=asked.seed)
-    return play(run, envelope, model, played.turns, name=asked.model_id or "", temperature=heat, seed=asked.seed)
-
-
-def _chosen(config: EnvelopeConfig, use: Use, refused: Refused) -> Chosen:
-    if not config.policy_enabled:
-        return Chosen()
-    wanted = msgspec.structs.replace(use, deterministic=config.deterministic_mode)
-    return choose_bundle(config.policy_bundle_path or "", wanted, refused)
+        return Driven(envelope.run_episode(model, played.turns, temperature=heat, seed=asked.seed))
+    return drive(run, envelope, model, played.turns, name=asked.model_id or "", temperature=heat, seed=asked.seed)
 
 
 def _played(
     game: Game, rules: tuple[TypedRule, ...], law: str, config: EnvelopeConfig, chosen: Chosen, turns: int
 ) -> Played:
-    if chosen.bundle is None:
-        config = msgspec.structs.replace(config, layer3_policy="off")
     return Played(
         law=law,
         game=msgspec.to_builtins(game),
         rules=tuple(msgspec.to_builtins(rules)),
-        config=msgspec.to_builtins(config),
+        config=msgspec.to_builtins(played_by(config, chosen)),
         bundle=None if chosen.bundle is None else msgspec.to_builtins(chosen.bundle),
         turns=turns,
-    )
-
-
-def _tuned(asked: ModelPart, chosen: Chosen) -> ModelPart:
-    """How the model is asked; where there is a bundle, as that has it."""
-    if chosen.bundle is None:
-        return asked
-    params = chosen.bundle.model_params
-    return msgspec.structs.replace(
-        asked, temperature=params.temperature, top_p=params.top_p, max_tokens=params.max_tokens
     )
 
 

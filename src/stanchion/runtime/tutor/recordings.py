@@ -4,13 +4,14 @@ again without either."""
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
-from stanchion.tutor.envelope.envelope import Asked, Came, Episode, Over, Withheld
+from stanchion.tutor.envelope.envelope import Asked, Came, Episode, Halted, Over, Withheld
 from stanchion.tutor.law.denylist import is_safe
 from stanchion.tutor.law.executor import Executor
 from stanchion.tutor.law.v2 import Outcome, Runner
@@ -33,13 +34,14 @@ class Played(msgspec.Struct, frozen=True, tag_field="type", tag="game", forbid_u
     turns: int
 
 
-class Reply(msgspec.Struct, frozen=True, tag_field="type", tag="reply", forbid_unknown_fields=True):
-    """One call of the model. `output` is `None` where a guard kept what it said."""
+class Reply(msgspec.Struct, frozen=True, tag_field="type", tag="reply", forbid_unknown_fields=True, omit_defaults=True):
+    """One call of the model. `output` is `None` where a guard kept what it said, and `why` what it was told then."""
 
     prompt: str
     temperature: float
     seed: int | None
     output: str | None
+    why: str = ""
 
 
 class Refusing(msgspec.Struct, frozen=True, tag_field="type", tag="refused", forbid_unknown_fields=True):
@@ -58,10 +60,13 @@ class Showed(msgspec.Struct, frozen=True, tag_field="type", tag="ran", forbid_un
     outcome: Outcome
 
 
-class Ended(msgspec.Struct, frozen=True, tag_field="type", tag="over", forbid_unknown_fields=True):
-    """That the model was asked no more, and why: a budget was used up, say."""
+class Ended(msgspec.Struct, frozen=True, tag_field="type", tag="over", forbid_unknown_fields=True, omit_defaults=True):
+    """That the model was asked no more, and why: a budget was used up, say. `halted` says that the whole run ended, and
+    `kept` that it did so on the last reply."""
 
     why: str
+    halted: bool = False
+    kept: bool = False
 
 
 Line = Played | Reply | Refusing | Showed | Ended
@@ -79,16 +84,17 @@ class Recorder:
         self.lines: list[Line] = []
         self._asked: set[tuple[tuple[str, ...], bool]] = set()
 
-    def reply(self, prompt: str, temperature: float, seed: int | None, output: str | None) -> None:
+    def reply(self, prompt: str, temperature: float, seed: int | None, output: str | None, why: str = "") -> None:
         """Take down a call of the model."""
-        self.lines.append(Reply(prompt, temperature, seed, output))
+        self.lines.append(Reply(prompt, temperature, seed, output, why))
 
     def episode(self, episode: Episode) -> None:
         """Take down what the model was asked and said in an episode, and why it was asked no more."""
         for one in episode.exchanges:
-            self.reply(one.prompt, one.temperature, one.seed, one.output)
+            self.reply(one.prompt, one.temperature, one.seed, one.output, one.why)
         if episode.stopped:
-            self.lines.append(Ended(episode.stopped))
+            halted = episode.halted
+            self.lines.append(Ended(episode.stopped, halted is not None, halted is not None and halted.asked))
 
     def refused(self, argv: tuple[str, ...], write: bool, why: str) -> None:
         """Take down whether a command would run."""
@@ -148,27 +154,30 @@ class Playback:
 
     def __init__(self, lines: Iterable[Line]) -> None:
         kept = list(lines)
-        self._replies = iter([one for one in kept if isinstance(one, Reply)])
+        self._replies = deque(one for one in kept if isinstance(one, Reply))
         self._shown = iter([one for one in kept if isinstance(one, Showed)])
-        self._over = next((one.why for one in kept if isinstance(one, Ended)), None)
+        self._over = next((one for one in kept if isinstance(one, Ended)), None)
         self._refused = {(one.argv, one.write): one.why for one in kept if isinstance(one, Refusing)}
 
     def came(self, asked: Asked) -> Came:
         """What came of asking the model then. Another prompt is no error here: the trace shows it."""
-        reply = next(self._replies, None)
-        if reply is None:
-            if self._over is not None:
-                return Over(self._over)
+        over = self._over
+        if not self._replies:
+            if over is not None:
+                return Halted(over.why) if over.halted else Over(over.why)
             raise RecordingError("the model is asked once more than it was")
+        reply = self._replies.popleft()
         if (reply.temperature, reply.seed) != (asked.temperature, asked.seed):
             now = f"temperature {asked.temperature:g} and seed {asked.seed}"
             was = f"temperature {reply.temperature:g} and seed {reply.seed}"
             raise RecordingError(f"the model is asked with {now}: it was {was}")
-        return Withheld("") if reply.output is None else reply.output
+        if over is not None and over.kept and not self._replies:
+            return Halted(over.why, asked=True)
+        return Withheld(reply.why) if reply.output is None else reply.output
 
     def left(self) -> tuple[int, int]:
         """How many replies, and how many commands, are left."""
-        return sum(1 for _ in self._replies), sum(1 for _ in self._shown)
+        return len(self._replies), sum(1 for _ in self._shown)
 
     def refused(self, argv: tuple[str, ...], write: bool, /) -> str:
         """Why a command would not run then."""

@@ -41,7 +41,8 @@ class Confining:
         try:
             came, whole = guarded(self._run, self._sandbox, argv, write)
         except Refused as refused:
-            return Outcome(False, why=str(refused))
+            ran = refused.happened
+            return Outcome(False, changes=write and ran, why=str(refused), began=ran)
         return Outcome(came.ended, came.rc, _text(came.stdout), _text(came.stderr), whole, write, came.why)
 
 

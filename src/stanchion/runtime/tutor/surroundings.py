@@ -8,6 +8,7 @@ import subprocess
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
@@ -68,8 +69,10 @@ def _text(name: str) -> str:
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
+@cache
 def tutor_hash() -> str:
-    """The hash of the Tutor's source: of every file of `stanchion.tutor`, by its name."""
+    """The hash of the Tutor's source: of every file of `stanchion.tutor`, by its name. What runs does not change while
+    it does."""
     folder = Path(stanchion.tutor.__file__).parent
     return _hash_of(folder, sorted(folder.rglob("*.py")))
 

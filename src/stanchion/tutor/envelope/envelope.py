@@ -60,7 +60,15 @@ class Over(msgspec.Struct, frozen=True):
     why: str
 
 
-Came = str | Withheld | Over
+class Halted(msgspec.Struct, frozen=True):
+    """That the run has ended, and why: nothing more is done, not even with what was said in the turn. `asked` says
+    whether the model had been asked, and its reply was kept."""
+
+    why: str
+    asked: bool = False
+
+
+Came = str | Withheld | Over | Halted
 """What comes of asking the model."""
 
 
@@ -74,6 +82,8 @@ class Episode(msgspec.Struct, frozen=True):
     score: int
     stopped: str = ""
     """Why it ended before its time, where it did."""
+    halted: Halted | None = None
+    """What ended the run, where something did."""
 
     @property
     def calls(self) -> int:
@@ -83,6 +93,14 @@ class Episode(msgspec.Struct, frozen=True):
 
 Playing = Generator[Asked, Came, Episode]
 """An episode while it is played: it says what to ask, and is sent the reply."""
+
+
+class _Halt(Exception):
+    """Carries what has ended the run out of a turn."""
+
+    def __init__(self, halted: Halted) -> None:
+        super().__init__(halted.why)
+        self.halted = halted
 
 
 class _Reply(msgspec.Struct, frozen=True):
@@ -134,14 +152,16 @@ class TutorEnvelope:
         """Play until the goal is reached or the turns are over.
 
         `temperature` is that of the first call of a turn, where no bundle says another; without it 0.0. A model that
-        is `Tunable` is given the parameters of the bundle.
+        is `Tunable` is given the parameters of the bundle; one that has nothing more to say raises `NoMore`, and the
+        episode ends. Nothing is written: the episode has all that a manifest
+        needs, and `stanchion.runtime.tutor.episodes.play` and `recorded.play_recorded` write it.
         """
         tuned = model.tuned(self.bundle.model_params) if self.bundle and isinstance(model, Tunable) else model
         playing = self.episode(turns, temperature=temperature, seed=seed)
         try:
             asked = next(playing)
             while True:
-                asked = playing.send(tuned(asked.prompt, asked.temperature, asked.seed))
+                asked = playing.send(_said(tuned, asked))
         except StopIteration as ended:
             episode: Episode = ended.value
             return episode
@@ -165,7 +185,7 @@ class TutorEnvelope:
     def _played(self, turns: int, temperature: float, seed: int | None) -> Playing:
         entries: list[Turn] = []
         said: list[Exchange] = []
-        won, stopped = False, ""
+        won, stopped, halted = False, "", None
         for _ in range(turns):
             self._law.begin()
             prompt = prompt_of(self.bundle, goal_of(self._law), self._law.told())
@@ -174,12 +194,16 @@ class TutorEnvelope:
             except NoMore as over:
                 stopped = str(over)
                 break
+            except _Halt as halt:
+                stopped, halted = halt.halted.why, halt.halted
+                entries += self._unused(said)
+                break
             entries += self._committed(chosen)
             won = self._law.won()
             if won:
                 break
         state = self._law.state
-        return Episode(Trace(tuple(entries)), tuple(said), won, state.turn, state.score, stopped)
+        return Episode(Trace(tuple(entries)), tuple(said), won, state.turn, state.score, stopped, halted)
 
     def _chosen(
         self, prompt: str, temperature: float, seed: int | None, said: list[Exchange]
@@ -196,10 +220,15 @@ class TutorEnvelope:
             came = yield asked
             if isinstance(came, Over):
                 raise NoMore(came.why)
-            output = None if isinstance(came, Withheld) else self._stopped(came)
-            exchange = Exchange(turn, index, asked.prompt, asked.temperature, asked.seed, output)
+            if isinstance(came, Halted) and not came.asked:
+                raise _Halt(came)
+            output = self._stopped(came) if isinstance(came, str) else None
+            why = came.why if isinstance(came, Withheld) else ""
+            exchange = Exchange(turn, index, asked.prompt, asked.temperature, asked.seed, output, why)
             said.append(exchange)
-            reading = self._read(came.why, None) if isinstance(came, Withheld) else self._read("", output)
+            if isinstance(came, Halted):
+                raise _Halt(came)
+            reading = self._read(why, output)
             return _Reply(exchange, reading, self._stood(reading, before))
 
         retries = self.config.repair_max_attempts if self.config.repair_enabled else 0
@@ -236,6 +265,28 @@ class TutorEnvelope:
         again = bool(one.names & {*self.config.repair_trigger_verdicts})
         return Checked(one.rank, again, reason_of(one.check, one.why, one.missing))
 
+    def _unused(self, said: list[Exchange]) -> list[Turn]:
+        """The entry of a turn in which the run has ended: the law sees none of its replies, and they are counted."""
+        asked = [one for one in said if one.turn == self._law.state.turn]
+        if not asked:
+            return []
+        output = "" if asked[-1].output is None else asked[-1].output
+        return [
+            Turn(
+                turn=self._law.state.turn,
+                prompt_hash=text_hash(asked[-1].prompt),
+                output_hash=text_hash(output),
+                move_type=None,
+                parsed_move=None,
+                check_verdict=None,
+                move_verdict=None,
+                score_delta=0,
+                state_hash=self._states.hash(),
+                attempts=len(asked),
+                routing="halted",
+            )
+        ]
+
     def _committed(self, chosen: Chosen[_Reply]) -> list[Turn]:
         """Hand the reply that was chosen to the law, and write down what came of it."""
         exchange, reading = chosen.best.value.exchange, chosen.best.value.reading
@@ -265,6 +316,18 @@ class TutorEnvelope:
                 )
             )
         return entries
+
+
+def _said(model: Model, asked: Asked) -> Came:
+    """What a model says; an iterator that is used up in it is an error, and not the end of the episode."""
+    try:
+        return model(asked.prompt, asked.temperature, asked.seed)
+    except NoMore as over:
+        return Over(str(over))
+    except StopIteration as error:
+        raise RuntimeError(
+            "the model has raised StopIteration: where it has no more to say, it raises NoMore"
+        ) from error
 
 
 def _config(layers: dict[str, Any]) -> EnvelopeConfig:

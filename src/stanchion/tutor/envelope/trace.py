@@ -35,11 +35,13 @@ class Turn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     state_hash: str
     attempts: int
     routing: str
-    """How the reply was read: `parse_move`, `read`, the verdict of the schema layer, or `withheld`."""
+    """How the reply was read: `parse_move`, `read`, the verdict of the schema layer, `withheld`, or `halted`
+    where the run ended before it was used."""
 
 
-class Exchange(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One call of the model: what it was asked, how, and what it said. `output` is `None` where a guard kept it."""
+class Exchange(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One call of the model: what it was asked, how, and what it said. `output` is `None` where a guard kept it, and
+    `why` is what the model was told then."""
 
     turn: int
     attempt: int
@@ -47,6 +49,7 @@ class Exchange(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     temperature: float
     seed: int | None
     output: str | None
+    why: str = ""
 
 
 class Trace(msgspec.Struct, frozen=True):

@@ -110,6 +110,14 @@ class Ledger:
             for truth in [one for claim in against for one in self._about[predicate, subject, scope][claim]]:
                 self.refute(truth, (observation,))
 
+    def reopen(self, claim: Claim) -> None:
+        """Nothing is known any more of what a claim is about: it and its denial, where they stood, are claims again."""
+        same = normal(claim)
+        for truths in self._about.get((same.predicate, same.subject, same.scope), {}).values():
+            for truth in truths:
+                if self._graph.status(truth) in STANDS:
+                    self._graph.promote(truth, Status.PROPOSED)
+
     def forget(self) -> None:
         """Something may have changed: what stood of the world is a claim again, of which nothing is known."""
         for truth in self._world:

@@ -17,7 +17,6 @@ from stanchion.readings.claims.evidence import Evidence
 from stanchion.readings.claims.facts import Ran, facts
 from stanchion.readings.claims.judging import Standing
 from stanchion.readings.claims.verdict import CheckVerdict
-from stanchion.readings.shell.single import single
 from stanchion.tutor.advice.advisor import Advice
 from stanchion.tutor.advice.failures import Trace, goes_in_a_circle
 from stanchion.tutor.advice.intent import Course
@@ -50,6 +49,7 @@ from stanchion.tutor.moves.typed import (
     WriteRule,
     read,
 )
+from stanchion.tutor.moves.words import argv_of, runnable
 from stanchion.tutor.rules.reading import RuleError
 from stanchion.tutor.rules.typed import TypedRule, TypedRules, check_rule
 
@@ -70,6 +70,8 @@ class Outcome(msgspec.Struct, frozen=True):
     changes: bool = False
     """Whether it could change anything."""
     why: str = ""
+    began: bool = True
+    """Whether it was started. What is known of a command stays if it was not, and not if it was stopped."""
 
 
 class Runner(Protocol):
@@ -193,11 +195,12 @@ class TutorV2:
     def _may_propose(self, move: Propose) -> MoveResult:
         if bool(move.argv) is bool(move.command):
             return MoveResult(MoveVerdict.ILLEGAL, "give the words of one command as `argv`, or its text as `command`")
-        argv = _argv(move)
+        argv = argv_of(move)
         if argv is None:
             return MoveResult(MoveVerdict.ILLEGAL, f"`{move.command}` is more than one command of literal words")
-        if not argv or not argv[0] or any("\0" in word for word in argv):
-            return MoveResult(MoveVerdict.ILLEGAL, "a command has a name, and no word of it has a zero byte")
+        if not argv or not argv[0] or not all(map(runnable, argv)):
+            why = "a command has a name, and no word of it has a zero byte or half a character"
+            return MoveResult(MoveVerdict.ILLEGAL, why)
         if move.write and not self._writes:
             return MoveResult(MoveVerdict.BLOCKED, "nothing may be written in this game")
         why = self._runner.refused(argv, move.write)
@@ -253,7 +256,7 @@ class TutorV2:
         return MoveResult(verdict, why)
 
     def _propose(self, move: Propose) -> MoveResult:
-        argv = _argv(move)
+        argv = argv_of(move)
         assert argv is not None  # it was validated
         line = shlex.join(argv)
         act = self.pcg.add_action(move.intent, "write" if move.write else "read", line)
@@ -271,6 +274,8 @@ class TutorV2:
         self._played.stepped(line, came.stdout or came.stderr, fails or not came.ended)
         new = self.evidence.take(seen.id, ran, came.changes)
         if not came.ended:
+            if came.began:
+                self._ledger.reopen(self.evidence.stopped(argv))
             return MoveResult(MoveVerdict.LEGAL, f"no evidence: {came.why}", observation=seen)
         for one in new:
             self._ledger.refuted_by(seen.id, one.fact)
@@ -377,10 +382,6 @@ class TutorV2:
             by = sorted({one for found in judged for one in found.proof})
             self.pcg.log("goal_check", verdict="satisfied", data={"goal": self._goal.id, "by": by})
         return True
-
-
-def _argv(move: Propose) -> tuple[str, ...] | None:
-    return move.argv if move.argv else single(move.command)
 
 
 def _ill_typed(why: str) -> str:

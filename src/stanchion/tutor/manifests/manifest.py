@@ -188,10 +188,15 @@ def complete(manifest: Manifest) -> Manifest:
     git = manifest.repository
     if git is not None and (git.git_commit is None or git.git_dirty is None) and not git.git_missing:
         raise ManifestError("repository.git_commit: it is null, and `git_missing` does not say why")
-    model = manifest.model
-    if model is not None and model.temperature > 0 and model.seed is None:
-        raise ManifestError(f"model.seed: at temperature {model.temperature:g} a run needs one to be repeated")
+    if manifest.model is not None:
+        repeatable(manifest.model)
     stats = manifest.repair_stats
     if stats is not None and stats.total_retries != sum(stats.retries_per_turn):
         raise ManifestError("repair_stats.total_retries: it is not the sum of `retries_per_turn`")
     return manifest
+
+
+def repeatable(model: Model) -> None:
+    """Raise `ManifestError` where chance was let in, and no seed says which."""
+    if model.temperature > 0 and model.seed is None:
+        raise ManifestError(f"model.seed: at temperature {model.temperature:g} a run needs one to be repeated")

@@ -133,6 +133,10 @@ def of_value(value: Any) -> TypedMove | Unread:
         return msgspec.convert(value, TypedMove)  # type: ignore[no-any-return]  # a union is no type to mypy
     except msgspec.ValidationError as error:
         return Unread(Misread.BAD_FIELD, str(error))
+    except UnicodeEncodeError:
+        return Unread(
+            Misread.BAD_FIELD, "the name of a field, or a word that has to be a known one, has half a character"
+        )
 
 
 ACTIONS: Final = ("ASSERT", "ASK", "PROPOSE", "CHALLENGE", "REFORMULATE", "RESOLVE", "RESPOND", "RULE")

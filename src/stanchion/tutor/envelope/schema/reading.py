@@ -111,7 +111,7 @@ def _leniently(text: str, shape: Shape[Any]) -> Reading[Any]:
     if exact.what in (Misread.TOO_LONG, Misread.EMPTY):
         return exact
     if exact.moves:
-        value = json.loads(text)
+        value = json.loads(text.strip())  # of white space, a law may allow more round a move than JSON does
         action = shape.name_of(value.pop("action"))
         assert action is not None  # it was read exactly
         return _made(shape.make(action, value, text, False), ReadVerdict.CLEAN_JSON)
