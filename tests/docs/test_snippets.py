@@ -8,12 +8,15 @@ package can be imported, and compiles it elsewhere: then the page counts as skip
 `<!-- snippet: prints -->` before a text block says that this is what the Python block before it prints.
 """
 
+import os
 import sys
+from collections.abc import Iterator
 from contextlib import redirect_stdout
 from contextvars import Context
 from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import Any
 
@@ -78,14 +81,18 @@ def _load_policy(block: Block, file: str) -> None:
 
 
 @pytest.fixture
-def namespace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """The namespace of a real module, so that annotations in snippets resolve, in an empty directory."""
+def namespace(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
+    """The namespace of a real module, so that annotations in snippets resolve, in an empty directory. Anybody may read
+    it: commands that root confines run as somebody else."""
     module = ModuleType("snippet")
     monkeypatch.setitem(sys.modules, "snippet", module)
-    work = tmp_path / "work"
-    work.mkdir()
-    monkeypatch.chdir(work)
-    return vars(module)
+    with TemporaryDirectory(prefix="stanchion-snippets-") as made:
+        os.chmod(made, 0o755)
+        work = Path(made) / "work"
+        work.mkdir()
+        with monkeypatch.context() as there:
+            there.chdir(work)
+            yield vars(module)
 
 
 def snippet_pages() -> list[Path]:

@@ -12,6 +12,7 @@ import msgspec
 from stanchion.cli.table import table
 from stanchion.cli.terminal import Terminal, say
 from stanchion.cli.trouble import BadInput
+from stanchion.runtime.sandbox.sandbox import SandboxError
 from stanchion.runtime.sandbox.standing import Standing, standing
 
 USAGE: Final = "stanchion sandbox [--user UID] [--json]"
@@ -23,19 +24,21 @@ stand here and what each lacks. The strongest kind is first."""
 EPILOG: Final = """\
 examples:
   stanchion sandbox
-  sudo stanchion sandbox --user 65534
+  sudo stanchion sandbox --user 1000
 
 exit status:
   0  at least one kind stands
   1  none does: commands cannot be confined here
-  2  you are not root, and gave `--user`"""
+  2  you are not root, and gave `--user`; or it is no user that commands run as"""
 
 
 def add(commands: Any) -> None:
     """Add the command to those of the command line."""
     summary = "show behind which walls commands can run on this machine"
     parser = commands.add_parser("sandbox", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
-    parser.add_argument("--user", metavar="UID", type=int, help="as this user (a number); only root can")
+    parser.add_argument(
+        "--user", metavar="UID", type=int, help="as this user (a number); only root can; 65534 otherwise"
+    )
     parser.add_argument("--json", action="store_true", help="answer with JSON")
 
 
@@ -43,7 +46,10 @@ def run(args: argparse.Namespace) -> int:
     """Show the walls."""
     if args.user is not None and os.getuid() != 0:
         raise BadInput("only root can try walls as another user: leave `--user` away")
-    found = standing(args.user)
+    try:
+        found = standing(args.user)
+    except SandboxError as error:
+        raise BadInput(str(error)) from None
     if args.json:
         sys.stdout.buffer.write(msgspec.json.encode(found) + b"\n")
     else:

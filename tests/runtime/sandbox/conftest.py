@@ -14,7 +14,7 @@ import pytest
 from stanchion.runtime.sandbox.keeping.landlock import SCOPES_SINCE, version
 from stanchion.runtime.sandbox.limits import Limits
 from stanchion.runtime.sandbox.sandbox import Sandbox
-from stanchion.runtime.sandbox.walls import HOLDS, Kind, Wall
+from stanchion.runtime.sandbox.walls import HOLDS, Kind
 
 USER = 65_534 if os.getuid() == 0 else None
 SMALL = Limits(timeout_s=5, children=8, memory_mb=256, file_mb=1, tmp_mb=1)
@@ -56,5 +56,5 @@ def kind(request: pytest.FixtureRequest) -> Kind:
 @pytest.fixture
 def sandbox(root: Path, kind: Kind) -> Iterator[Sandbox]:
     """A sandbox of somebody who is not root, with every wall that its kind holds."""
-    with Sandbox(root, SMALL, user=USER, kind=kind, required=HOLDS[kind] | {Wall.CHILDREN}) as made:
+    with Sandbox(root, SMALL, user=USER, kind=kind, required=HOLDS[kind]) as made:
         yield made

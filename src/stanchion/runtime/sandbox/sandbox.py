@@ -14,7 +14,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from stanchion.locks import Lock
-from stanchion.runtime.sandbox.keepers import GRACE_S, Keeper, memory_file, which
+from stanchion.runtime.sandbox.keepers import GRACE_S, Keeper, Seen, memory_file, which
 from stanchion.runtime.sandbox.limits import Limits
 from stanchion.runtime.sandbox.reading import CHUNK, Reading
 from stanchion.runtime.sandbox.walls import HOLDS, REQUIRED, Kind, Wall
@@ -24,6 +24,10 @@ SHOWN: Final = (
 )  # fmt: skip
 """What a command can read beside its own folder: programs and their libraries."""
 ENVIRONMENT: Final = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C", "HOME": "/tmp", "TMPDIR": "/tmp"}
+NOBODY: Final = 65_534
+"""Who commands of root run as, where no other user is named."""
+LAST_USER: Final = (1 << 32) - 2
+"""The number after it means to the kernel that nothing changes."""
 Named = TypeVar("Named", Wall, Kind)
 
 
@@ -48,9 +52,10 @@ class Sandbox:
     """Runs commands in a folder: with nothing else to read but programs, nothing to write but what is granted, no
     network, no other processes, and within limits. Close it, or use it as a context manager.
 
-    Whoever is root names a `user` (a number) that commands run as; without one, how many processes a command starts is
-    not bounded. `required` are the walls without which nothing runs. A `kind` that is named has to stand with all walls
-    that it holds, unless `required` says otherwise; without one, the strongest kind is taken that has what is required.
+    Commands never run as root. Whoever is root may name the `user` (a number) that they run as; it is 65534 otherwise.
+    This user has to be able to read the folder, and to write it where a command may write. `required` are the walls
+    without which nothing runs. A `kind` that is named has to stand with all walls that it holds, unless `required` says
+    otherwise; without one, the strongest kind is taken that has what is required.
     """
 
     def __init__(
@@ -69,12 +74,10 @@ class Sandbox:
         self.limits = Limits() if limits is None else limits
         self._env = {**ENVIRONMENT, **({} if env is None else env)}
         self._shown = [*SHOWN, *shown]
-        self._user = user
+        self._user = _runs_as(user)
         self._kinds = list(Kind) if kind is None else [_one_of(Kind, kind, "kind of walls")]
         self._reasons: list[str] = []
         self._required = _required(kind, required)
-        if user is not None and os.getuid() != 0:
-            raise SandboxError("only root can have commands run as somebody else: leave `user` away")
         self._choosing, self._lock, self._ids = Lock(), Lock(), count(1)
         self._keeper: Keeper | None = None
 
@@ -155,10 +158,17 @@ class Sandbox:
                 seen = (kind, *which([str(self.root), *self._shown]))
                 if self._keeper is None or self._keeper.seen != seen or not self._keeper.alive:
                     self._retire()
-                    self._keeper = Keeper(seen, self._user, lambda base: self._ground(kind, base))
+                    self._keeper = self._kept(kind, seen)
                 if self._keeper.ask(verb, name, files):
                     return self._keeper
         raise SandboxError("its keeper cannot be started")
+
+    def _kept(self, kind: Kind, seen: Seen) -> Keeper:
+        try:
+            return Keeper(seen, self._user, lambda base: self._ground(kind, base))
+        except OSError as error:
+            who = "" if self._user is None else f" as user {self._user}"
+            raise SandboxError(f"its keeper cannot be started{who}: {error.strerror}") from None
 
     def _retire(self) -> None:
         """Let go of the keeper; one that still runs commands for others ends with the last of them."""
@@ -184,6 +194,21 @@ class Sandbox:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _runs_as(user: int | None) -> int | None:
+    """Who commands run as: never root. None is whoever this process is."""
+    if os.getuid() != 0:
+        if user is not None:
+            raise SandboxError("only root can have commands run as somebody else: leave `user` away")
+        return None
+    if user is None:
+        return NOBODY
+    if not 1 <= user <= LAST_USER:
+        raise SandboxError(
+            f"commands do not run as user `{user}`: give a number from 1, or leave `user` away for {NOBODY}"
+        )
+    return user
 
 
 def _one_of(named: type[Named], value: str, what: str) -> Named:

@@ -47,7 +47,7 @@ MEANING: Final = {
 }
 """What each wall means for a command."""
 
-_BOTH: Final = frozenset(Wall) - {Wall.LANDLOCK, Wall.CHILDREN}
+_BOTH: Final = frozenset(Wall) - {Wall.LANDLOCK}
 HOLDS: Final = {
     Kind.NAMESPACES: _BOTH,
     Kind.BUBBLEWRAP: _BOTH,

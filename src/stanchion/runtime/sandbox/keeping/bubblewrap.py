@@ -27,7 +27,7 @@ from stanchion.runtime.sandbox.keeping.namespaces import HELD, INNER
 def stand(ground: Ground, write: bool, line: socket.socket) -> None:
     """Get ready, run one command to its end, and tell it."""
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    walls = [*HELD, *(["children"] if ground.user else [])]
+    walls = [*HELD]
     ground.need(walls)
     if not ground.bwrap:
         raise OSError("there is no `bwrap`: install the package `bubblewrap`")
@@ -92,7 +92,7 @@ def _walls(ground: Ground, write: bool) -> list[str]:
             words += ["--symlink", os.readlink(path), path]
         elif os.path.exists(path):
             words += ["--ro-bind", path, path]
-    words += ["--dev", "/dev", "--remount-ro", "/dev", "--proc", "/proc"]
+    words += ["--dev", "/dev", "--remount-ro", "/dev", "--proc", "/proc", "--remount-ro", "/proc"]
     words += ["--size", str(ground.tmp_bytes), "--perms", "1777", "--tmpfs", "/tmp"]
     words += ["--bind" if write else "--ro-bind", ground.root, ground.root, "--remount-ro", "/"]
     return [*words, "--chdir", ground.root]

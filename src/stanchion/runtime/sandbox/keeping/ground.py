@@ -27,11 +27,18 @@ class Ground(NamedTuple):
     user: int = 0
     group: int = 0
 
+    def closed(self, write: bool) -> str:
+        """Why the user who commands run as cannot use the folder; empty if they can."""
+        if not self.user:
+            return "commands do not run as root"
+        for wanted, what in ((os.R_OK | os.X_OK, "read"), (os.W_OK if write else 0, "write")):
+            if not os.access(self.root, wanted):
+                return f"user {self.user}, who commands run as, cannot {what} `{self.root}`: change who may"
+        return ""
+
     def need(self, walls: list[str]) -> None:
         """Refuse to go on where a wall is needed that does not stand."""
         missing = sorted(set(self.required) - set(walls))
-        if missing == ["children"] and not self.user:
-            raise OSError("of the real root the kernel counts no processes: name another `user`")
         if missing:
             raise OSError(f"it has no wall `{missing[0]}` here")
 

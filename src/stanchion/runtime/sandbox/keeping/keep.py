@@ -38,15 +38,14 @@ def start(line: int, user: str) -> None:
     os.setsid()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     owner = os.pidfd_open(os.getppid())
-    if user:
-        become(int(user))
+    why = _another(int(user)) if user else ""
     ground = ground_of(0)
     above, name = os.path.split(ground.base)
     outside = os.open(above, os.O_PATH | os.O_CLOEXEC)
     gc.disable()
     gc.freeze()  # what a fork does not touch need not be copied
     with contextlib.suppress(OSError):
-        Keeper(ground, socket.socket(fileno=line), [owner, outside]).keep()
+        Keeper(ground, socket.socket(fileno=line), [owner, outside], why).keep()
     with contextlib.suppress(OSError):
         os.rmdir(name, dir_fd=outside)
 
@@ -59,13 +58,22 @@ def become(user: int) -> None:
     prctl(PR_SET_DUMPABLE, 1)  # what the kernel says of this process is its own again
 
 
+def _another(user: int) -> str:
+    """Be another user; says why that cannot be, and then nothing may run."""
+    try:
+        become(user)
+    except OSError as error:
+        return f"commands cannot run as user {user} here: {error.strerror}"
+    return ""
+
+
 class Keeper:
     """Takes requests until the owner is gone: `read ID` or `write ID` with what is asked and three
     pipes, and `end ID`."""
 
-    def __init__(self, ground: Ground, line: socket.socket, held: list[int]) -> None:
+    def __init__(self, ground: Ground, line: socket.socket, held: list[int], why: str) -> None:
         self._ground, self._line, self._held, self._owner = ground, line, held, held[0]
-        self._why = _molded(ground)
+        self._why = why or ground.closed(False) or _molded(ground)
         self._running: dict[str, int] = {}
         self._next: Standing | None = None
         self._write = False
@@ -112,8 +120,8 @@ class Keeper:
 
     def _handed(self, fds: list[int]) -> int:
         """Hand a command to the process that stands by, or to a new one if that has ended or is not for this one."""
-        if self._why:
-            raise OSError(self._why)
+        if why := self._why or self._ground.closed(self._write):
+            raise OSError(why)
         for _ in range(2):
             if self._next is not None and self._next.write != self._write:
                 self._kill(self._next.pid)

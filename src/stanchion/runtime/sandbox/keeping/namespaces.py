@@ -35,7 +35,19 @@ CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 0x8000000, 0x10000000,
 ALL = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP
 INNER = 1000
 """Who a command is, inside."""
-HELD = ["files", "unseen", "network", "ipc", "processes", "leftovers", "user", "privileges", "limits", "tmp"]
+HELD = [
+    "files",
+    "unseen",
+    "network",
+    "ipc",
+    "processes",
+    "leftovers",
+    "user",
+    "privileges",
+    "limits",
+    "tmp",
+    "children",
+]
 
 
 def mold(ground: Ground) -> None:
@@ -89,7 +101,7 @@ def _fenced(ground: Ground, write: bool) -> list[str]:
     """Landlock as the second wall."""
     writable = ["/tmp", "/dev/null", "/dev/zero", "/dev/full", *([ground.root] if write else [])]
     abi = fence([("/", READS), *((path, EVERY) for path in writable)])
-    return [*HELD, *(["landlock"] if abi else []), *(["children"] if ground.user else [])]
+    return [*HELD, *(["landlock"] if abi else [])]
 
 
 def _build(ground: Ground) -> None:
@@ -133,7 +145,7 @@ def _furnish(ground: Ground, write: bool) -> None:
     if not write:
         harden(ground.root, writes=False)
     try:
-        mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC)
+        mount("proc", "/proc", "proc", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC)
     except OSError:  # in some containers nobody may: then nothing is there, and not the host's either
         mount("tmpfs", "/proc", "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=4k,mode=555")
     os.chdir(ground.root)
