@@ -152,13 +152,23 @@ def test_the_frozen_bundle_is_read_and_asks_in_the_words_that_were_tried(place: 
 
 def test_what_the_optimiser_has_traced_changes_nothing(place: Path) -> None:
     places = positions(parted(load_traces([place])).learnt)
-    judge = Judge(places, None, 0)
+    judge = Judge(places, lambda: None)
     good, bad = (dspy.Prediction(reply=text) for text in (places[0].reply, PROSE))
     example = dspy.Example(place=0)
     lies: list[Any] = [[], [("predictor", {}, dspy.Prediction(reply="won", goal=True))], object()]
     assert [judge(example, good, one) for one in lies] == [True] * 3
     assert [judge(example, bad, one) for one in lies] == [False] * 3
     assert (judge(example, good), judge(example, bad)) == (places[0].worth, -31)
+
+
+@pytest.mark.parametrize("optimizer", ["bootstrap", "mipro"])
+def test_it_tells_how_far_it_is(place: Path, optimizer: str) -> None:
+    heard: list[tuple[int, int]] = []
+    plan = Plan(traces=(place,), model="dummy", optimizer=optimizer, candidates=3)
+    proposer = DummyLM({"": {"proposed_instruction": INSTRUCTION}})
+    compiled(plan, lambda: Playing(lambda _: False), AT, lambda done, most: heard.append((done, most)), proposer)
+    assert [done for done, _ in heard] == list(range(1, len(heard) + 1))
+    assert {most for _, most in heard} == {len(heard)}, "a model that never wins is asked as often as can be"
 
 
 def test_an_empty_reply_is_a_bad_move_and_a_broken_model_ends_it(place: Path) -> None:

@@ -14,7 +14,7 @@ from stanchion.cli.progress import Told
 from stanchion.tutor.bundles.bundle import Bundle
 from stanchion_lab.compiling.drafting import Made, Scores, draft
 from stanchion_lab.compiling.metric import total
-from stanchion_lab.compiling.optimizing import OPTIMIZERS, ask, optimized
+from stanchion_lab.compiling.optimizing import OPTIMIZERS, ask, optimized, rounds
 from stanchion_lab.compiling.package import dspy
 from stanchion_lab.compiling.parts import Known, parted, positions
 from stanchion_lab.compiling.replaying import Watched, play
@@ -28,6 +28,19 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     model: str
     optimizer: str
     candidates: int
+
+
+class Counter:
+    """Tells how many replies there were, of how many there can be at most."""
+
+    def __init__(self, told: Told | None, most: int) -> None:
+        self._told, self._most, self._done = told, most, 0
+
+    def __call__(self) -> None:
+        """Count one more."""
+        self._done += 1
+        if self._told is not None:
+            self._told(min(self._done, self._most), self._most)
 
 
 class Compiled(msgspec.Struct, frozen=True):
@@ -50,8 +63,15 @@ def compiled(
     if not any(one.worth > 0 for one in places):
         raise NoTraces("no move in the games to learn from brings a fact: record some that somebody plays well")
     package, asked = dspy(), model()
-    bundle = optimized(places, asked, plan.optimizer, plan.candidates, told, proposer)
-    scores = held_back(parts.held, bundle, lambda prompt: ask(asked, prompt))
+    whole = sum(2 * game.traces[0].game.turns for game in parts.held)
+    counter = Counter(told, rounds(plan.optimizer, plan.candidates) * len(places) + whole)
+    bundle = optimized(places, asked, plan.optimizer, plan.candidates, counter, proposer)
+
+    def answer(prompt: str) -> str:
+        counter()
+        return ask(asked, prompt)
+
+    scores = held_back(parts.held, bundle, answer)
     made = Made(
         model=plan.model,
         optimizer=OPTIMIZERS[plan.optimizer],

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from typing import Any, Final
 
-from stanchion.cli.progress import Told
 from stanchion.tutor.bundles.bundle import Bundle
 from stanchion.tutor.envelope.prompts import prompt_of
 from stanchion_lab.compiling.drafting import PARAMS, SYSTEM, candidate
@@ -24,6 +23,10 @@ FIXED: Final = 3
 SEED: Final = 9
 
 
+Counted = Callable[[], None]
+"""Hears of each reply that was judged."""
+
+
 class ModelFailed(Exception):
     """The model could not be asked; the text says why."""
 
@@ -32,19 +35,16 @@ class Judge:
     """DSPy's metric. It looks at the reply alone, which is played through the Tutor where it was given: what the
     optimiser has traced is never looked at."""
 
-    def __init__(self, places: Sequence[Position], told: Told | None, calls: int) -> None:
-        self._places, self._told, self._calls = places, told, calls
+    def __init__(self, places: Sequence[Position], counted: Counted) -> None:
+        self._places, self._counted = places, counted
         self._known: dict[tuple[int, str], float] = {}
-        self._done = 0
 
     def __call__(self, example: Any, prediction: Any, trace: Any = None) -> float | bool:
         """What a reply is worth; while examples are collected, whether it is one."""
         worth = self.value(int(example.place), str(prediction.reply))
         if trace is not None:
             return worth > 0
-        self._done += 1
-        if self._told is not None:
-            self._told(min(self._done, self._calls), self._calls)
+        self._counted()
         return worth
 
     def value(self, place: int, reply: str) -> float:
@@ -76,8 +76,8 @@ def optimized(
     places: Sequence[Position],
     model: Any,
     optimizer: str,
-    candidates: int = CANDIDATES,
-    told: Told | None = None,
+    candidates: int,
+    counted: Counted,
     proposer: Any = None,
 ) -> Bundle:
     """The best candidate that an optimiser finds. Its examples are replies that brought something, and it is chosen by
@@ -88,15 +88,13 @@ def optimized(
     student = _player(dspy, failures)
     every = [_example(dspy, number, place) for number, place in enumerate(places)]
     good = [example for example, place in zip(every, places, strict=True) if place.worth > 0]
-    trials = _trials(candidates)
-    rounds = candidates + FIXED if optimizer == "bootstrap" else trials + 1
-    judge = Judge(places, told, rounds * len(every))
+    judge = Judge(places, counted)
     try:
         with quietly(), dspy.context(lm=model, max_errors=1):
             if optimizer == "bootstrap":
                 chosen = _bootstrapped(dspy, judge, candidates, student, good, every)
             else:
-                chosen = _proposed(dspy, judge, candidates, trials, student, good, every, proposer)
+                chosen = _proposed(dspy, judge, candidates, student, good, every, proposer)
     except Exception as error:
         if failures:
             raise ModelFailed(_why(failures[0])) from error
@@ -122,7 +120,6 @@ def _proposed(
     dspy: Any,
     judge: Judge,
     candidates: int,
-    trials: int,
     student: Any,
     good: list[Any],
     every: list[Any],
@@ -144,11 +141,16 @@ def _proposed(
         student,
         trainset=good,
         valset=every,
-        num_trials=trials,
+        num_trials=_trials(candidates),
         minibatch=False,
         program_aware_proposer=False,
         data_aware_proposer=False,
     )
+
+
+def rounds(optimizer: str, candidates: int) -> int:
+    """How often an optimiser goes through all places."""
+    return candidates + FIXED if optimizer == "bootstrap" else _trials(candidates) + 1
 
 
 def _trials(candidates: int) -> int:

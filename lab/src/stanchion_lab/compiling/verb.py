@@ -77,7 +77,7 @@ def _written(found: Compiled, to: Path) -> str:
 
 
 def _lines(found: Compiled, to: Path, digest: str) -> Iterator[str]:
-    yield f"learnt from {_games(found.learnt)}, {found.positions} situations"
+    yield f"learnt from {_games(found.learnt)}, {_situations(found.positions)}"
     yield f"held back: {_games(len(found.scores.games))}: {found.scores.words}"
     yield f"examples: {len(found.draft['exemplars'])}"
     yield f"wrote {to}: {digest}"
@@ -100,6 +100,10 @@ def _data(found: Compiled, to: Path, digest: str) -> dict[str, Any]:
 
 def _games(number: int) -> str:
     return f"{number} games" if number != 1 else "1 game"
+
+
+def _situations(number: int) -> str:
+    return f"{number:,} situations" if number != 1 else "1 situation"
 
 
 def _replies(number: int) -> str:
