@@ -113,6 +113,12 @@ def test_the_same_traces_give_the_same_bundle(place: Path, tmp_path: Path, optim
     assert changed == [b"bundle_hash", b"compiled_at"], "the hash is over the time, too"
 
 
+def test_the_command_line_does_not_load_dspy_before_it_compiles() -> None:
+    script = "import sys, stanchion_lab.command, stanchion_lab.compiling.verb; assert 'dspy' not in sys.modules"
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    subprocess.run([sys.executable, "-c", script], cwd=ROOT, env=env, check=True)
+
+
 SCRIPT = """
 import sys
 from pathlib import Path

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -60,7 +61,7 @@ def test_a_reply_is_played_behind_what_was_said_before(tmp_path: Path) -> None:
 
 def test_replies_of_a_repaired_game_are_those_that_were_used(tmp_path: Path) -> None:
     said = ["prose", LOOK]
-    layers = {"layer1_schema": "lenient", "layer2_repair": "bestofn", "repair_max_attempts": 1}
+    layers: dict[str, Any] = {"layer1_schema": "lenient", "layer2_repair": "bestofn", "repair_max_attempts": 1}
     path = recorded(tmp_path / "a.recording.jsonl", game_of("count-a", "a.txt"), said, **layers)
     (trace,) = load_traces([path])
     assert trace.replies == (LOOK,)
