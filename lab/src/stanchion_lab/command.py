@@ -28,7 +28,7 @@ USAGE: Final = """stanchion lab measure WHAT [--corpora DIR] [--fresh SEED …] 
        stanchion lab adaptive [--suite NAME] [--seed N] [--policy POLICY]
        stanchion lab flow [FILE|FOLDER|agentdojo:SUITE|eyes:SET …] [--setting S] [--show N]
        stanchion lab flow [FILE …] --fit --without SET | --table | --ablate [--sample N] [--seed N]
-       stanchion lab compile TRACE|FOLDER … --model NAME --out FILE [--optimizer NAME] [--candidates N]"""
+       stanchion lab compile FILE|FOLDER … --model NAME --out FILE [--optimizer O] [--candidates N]"""
 
 DESCRIPTION: Final = """\
 measure    how much guards find on labelled rows that somebody else wrote, and how often they

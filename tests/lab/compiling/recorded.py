@@ -53,17 +53,15 @@ def game_of(name: str, file: str) -> Game:
     return Game(name, goal, (Claim(Predicate.LINES, file, LINES[file]),), programs=programs, turns=6)
 
 
-def recorded(path: Path, game: Game, replies: Sequence[str], law: str = "2", files: Any = None, **layers: Any) -> Path:
+def recorded(path: Path, game: Game, replies: Sequence[str], files: Any = None, **layers: Any) -> Path:
     """Play replies, and write the recording."""
     config = EnvelopeConfig(**layers)
     played = Played(
-        law=law, game=msgspec.to_builtins(game), config=msgspec.to_builtins(config), turns=min(len(replies), game.turns)
+        law="2", game=msgspec.to_builtins(game), config=msgspec.to_builtins(config), turns=min(len(replies), game.turns)
     )
     tape = Recorder()
     left = iter(replies)
-    envelope = enveloped(
-        msgspec.structs.replace(played, law="2"), RecordedRunner(Files() if files is None else files, tape)
-    )
+    envelope = enveloped(played, RecordedRunner(Files() if files is None else files, tape))
     tape.episode(envelope.run_episode(lambda *_: next(left), played.turns))
     path.write_bytes(to_lines(played, tape))
     return path

@@ -73,6 +73,13 @@ def test_a_turn_is_worth_what_the_tutor_says_of_it(trace: Trace, reply: str | No
     assert worth(played(trace, reply)) == (value,)
 
 
+def test_a_reply_that_the_schema_layer_does_not_read_is_ill_typed(tmp_path: Path) -> None:
+    path = recorded(tmp_path / "a.recording.jsonl", game_of("count-a", "a.txt"), [LOOK], layer1_schema="strict")
+    (strict,) = load_traces([path])
+    assert worth(played(strict, f"Here it is: {LOOK}")) == (-1 - 20,)
+    assert played(strict, LOOK).won
+
+
 def test_what_brings_no_fact_is_paid_nothing_however_often(trace: Trace) -> None:
     junk = [propose(one) for one in ("true", "true a", "true b", "true c", "test -f gone", "true d")]
     assert worth(played(trace, SEEN, SEEN))[1] == -1 - 10

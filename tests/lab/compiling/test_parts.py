@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from stanchion.tutor.law.v2 import Outcome
@@ -65,6 +66,15 @@ def test_replies_of_a_repaired_game_are_those_that_were_used(tmp_path: Path) -> 
     path = recorded(tmp_path / "a.recording.jsonl", game_of("count-a", "a.txt"), said, **layers)
     (trace,) = load_traces([path])
     assert trace.replies == (LOOK,)
+
+
+def test_what_is_no_utf_8_is_played_as_it_was_said(tmp_path: Path) -> None:
+    odd = json.dumps({"action": "RESPOND", "message": "half"}).replace("half", "\ud800")
+    game = msgspec.structs.replace(game_of("count-a", "a.txt"), goal="count \ud800")
+    path = recorded(tmp_path / "a.recording.jsonl", game, [odd, LOOK])
+    other = recorded(tmp_path / "b.recording.jsonl", game_of("count-b", "b.txt"), [propose("wc -l b.txt")])
+    parts = parted(load_traces([path, other]))
+    assert len(positions((*parts.learnt, *parts.held))) == 3
 
 
 def test_traces_that_show_different_files_do_not_go_together(tmp_path: Path) -> None:

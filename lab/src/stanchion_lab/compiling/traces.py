@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -19,7 +20,6 @@ from stanchion.runtime.tutor.recordings import (
     Showed,
     read_recording,
 )
-from stanchion.tutor.bundles.canonical import digest
 from stanchion.tutor.envelope.envelope import Episode
 from stanchion.tutor.envelope.trace import text_hash
 
@@ -45,7 +45,12 @@ class Trace(msgspec.Struct, frozen=True):
     @property
     def key(self) -> str:
         """By what games are the same: their file and their rules."""
-        return digest({"game": self.played.game, "rules": list(self.played.rules)})
+        return _hash([self.played.game, self.played.rules])
+
+    @property
+    def content(self) -> str:
+        """By what traces are put in order: everything that is in them, and not what they are called."""
+        return _hash(msgspec.to_builtins([self.played, self.replies, self.shown]))
 
 
 def load_traces(names: Iterable[str | Path]) -> tuple[Trace, ...]:
@@ -54,7 +59,12 @@ def load_traces(names: Iterable[str | Path]) -> tuple[Trace, ...]:
     found = {file.resolve(): _trace(file) for file in files}
     if not found:
         raise NoTraces(f"there are no traces: name recordings (`*{ENDING}`), or folders that have some")
-    return tuple(sorted(found.values(), key=lambda one: (one.key, digest([text_hash(r or "") for r in one.replies]))))
+    return tuple(sorted(found.values(), key=lambda one: (one.key, one.content)))
+
+
+def _hash(value: Any) -> str:
+    """The hash of plain data, in ASCII: a model may say what is no UTF-8."""
+    return text_hash(json.dumps(value, sort_keys=True))
 
 
 def _files(place: Path) -> list[Path]:
