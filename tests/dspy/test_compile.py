@@ -156,6 +156,17 @@ def test_the_frozen_bundle_is_read_and_asks_in_the_words_that_were_tried(place: 
     assert all(prompt_of(bundle_of(file), "", one.context) in tried for one in unseen)
 
 
+def test_examples_have_brought_something_and_do_not_answer_the_situation_that_they_are_from(place: Path) -> None:
+    model = Playing(by_example)
+    made(place, model)
+    shown = [prompt for prompt in model.prompts if "Example:\n" in prompt]
+    assert shown
+    assert not any('"command": "true"' in prompt for prompt in shown), "it brought nothing, and is no example"
+    for prompt in shown:
+        *examples, asked = prompt.split("=== GAME ===")
+        assert not any(one.split("\nReply:\n")[0] == asked for one in examples)
+
+
 def test_what_the_optimiser_has_traced_changes_nothing(place: Path) -> None:
     places = positions(parted(load_traces([place])).learnt)
     judge = Judge(places, lambda: None)

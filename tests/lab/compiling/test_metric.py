@@ -109,6 +109,8 @@ def test_a_refuted_claim_is_paid_where_its_opposite_would_count(trace: Trace) ->
 def test_an_open_claim_that_is_settled_pays_once(trace: Trace) -> None:
     guess = claims("lines", "b.txt", 5)
     assert worth(played(trace, guess, propose("wc -l b.txt"))) == (-11, -1 + FACT + 5)
+    again = played(trace, guess, propose("wc -l b.txt"), TRUE, propose("true x"), guess)
+    assert worth(again)[-1] == -1 - 5
     wrong = claims("lines", "b.txt", 4)
     assert worth(played(trace, wrong, propose("wc -l b.txt"))) == (-11, -1 + FACT + 5)
 
