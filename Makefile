@@ -20,7 +20,7 @@ export PYTHONDONTWRITEBYTECODE :=
 .DELETE_ON_ERROR:
 # Two installations into one environment must not run side by side under -j.
 .NOTPARALLEL:
-.PHONY: help demo test check style format bench bench-peers docs pages wheel test-sdks test-frameworks test-adapters test-mcp soak faults mutants clean
+.PHONY: help demo test check style format bench bench-peers docs pages wheel test-sdks test-dspy test-frameworks test-adapters test-mcp soak faults mutants clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -75,6 +75,16 @@ test-sdks: .venv-sdks/.made ## check replies of real SDKs, in an environment of 
 	@.venv-sdks/bin/python -m pip install -qq --disable-pip-version-check --no-input -e '.[testing,sdks]'
 	@touch $@
 
+# DSPy keeps what models say in the folder that is named here, if it is asked to; the compiler does not ask.
+test-dspy: .venv-dspy/.made ## compile bundles with DSPy and its dummy model, in an environment of its own
+	@LITELLM_LOCAL_MODEL_COST_MAP=True DSPY_CACHEDIR=.venv-dspy/cache .venv-dspy/bin/python -m pytest -rs -W ignore::UserWarning -W ignore::DeprecationWarning tests/dspy tests/lab/compiling
+
+.venv-dspy/.made: pyproject.toml lab/pyproject.toml
+	@echo 'installing stanchion, its lab and DSPy into .venv-dspy'
+	@$(PYTHON) -m venv .venv-dspy
+	@.venv-dspy/bin/python -m pip install -qq --disable-pip-version-check --no-input -e '.[testing]' -e './lab[dspy]'
+	@touch $@
+
 test-frameworks: .venv-frameworks/.made ## run the recipes for agent frameworks, in an environment of their own
 	@.venv-frameworks/bin/python -m pytest -rs -W ignore::DeprecationWarning tests/docs/test_snippets.py -k use-with
 
@@ -111,7 +121,7 @@ mutants: .venv/.dev ## show that each seeded fault is caught
 	@$(BIN)/python -m model.mutants
 
 clean: ## remove everything that make created
-	rm -rf .venv .venv-sdks .venv-frameworks .venv-adapters .venv-mcp build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-sdks .venv-dspy .venv-frameworks .venv-adapters .venv-mcp build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find src lab model tests tools -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 .venv/.made:

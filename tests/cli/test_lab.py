@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
 
 from stanchion.cli.main import main
+from tests.lab.compiling.recorded import folder
 
 CALL = {"tool": "run", "args": {"command": "ls"}, "exit": 0, "result": "a\u001b[31m"}
 
@@ -57,6 +59,25 @@ def test_json_is_one_line_with_all_misses(
         (["measure", "eyes", "--corpora", "."], "`stanchion lab measure eyes` takes no `--corpora`"),
         (["measure", "pii", "--fresh", "1"], "nothing draws rows for `pii`: `--fresh` is for shell, paths"),
         (["adaptive", "--fresh", "1"], "`stanchion lab adaptive` takes no `--fresh`"),
+        (["compile"], "name the traces: files that end in `.recording.jsonl`, or folders that have some"),
+        (["compile", "."], "name the model that is to play with `--model`"),
+        (["compile", ".", "--model", "m"], "say where the bundle goes with `--out FILE`"),
+        (["compile", ".", "--model", "m", "--out", "b.yaml"], "`b.yaml` does not end in `.json`"),
+        (
+            ["compile", ".", "--model", "m", "--out", "pyproject.json/b.json"],
+            "`pyproject.json/b.json` cannot be written",
+        ),
+        (
+            ["compile", ".", "--model", "m", "--optimizer", "mirpo"],
+            "there is no optimizer `mirpo`: did you mean `mipro`?",
+        ),
+        (
+            ["compile", ".", "--model", "m", "--candidates", "1000"],
+            "`--candidates` is `1000`: give a number from 1 to 100",
+        ),
+        (["compile", "gone.jsonl", "--model", "m", "--out", "b.json"], "gone.jsonl: it cannot be read: no such file"),
+        (["compile", ".", "--suite", "x"], "`stanchion lab compile` takes no `--suite`"),
+        (["flow", "--model", "m"], "`stanchion lab flow` takes no `--model`"),
         (["measure"], "the following arguments are required: WHAT"),
     ],
 )
@@ -66,3 +87,15 @@ def test_mistakes_are_named(
     monkeypatch.delenv("STANCHION_CORPORA", raising=False)
     assert main(["lab", *words]) == 2
     assert capsys.readouterr().err.startswith(f"stanchion: {says}")
+
+
+def test_where_dspy_is_missing_it_says_what_to_install(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "dspy", None)
+    traces, to = folder(tmp_path / "traces"), tmp_path / "b.json"
+    assert main(["lab", "compile", str(traces), "--model", "m", "--out", str(to)]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("stanchion: DSPy cannot be loaded: ")
+    assert line.endswith(": install the extra `dspy`, or from a checkout `pip install . './lab[dspy]'`")
+    assert not to.exists()

@@ -1,4 +1,4 @@
-"""`stanchion lab`: measure guards on labelled rows, and policies against attackers."""
+"""`stanchion lab`: measure guards on labelled rows and policies against attackers, and compile bundles."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ USAGE: Final = """stanchion lab measure WHAT [--corpora DIR] [--fresh SEED …] 
        stanchion lab agentdojo [--suite NAME] [--attack NAME] [--policy POLICY] [--jobs N]
        stanchion lab adaptive [--suite NAME] [--seed N] [--policy POLICY]
        stanchion lab flow [FILE|FOLDER|agentdojo:SUITE|eyes:SET …] [--setting S] [--show N]
-       stanchion lab flow [FILE …] --fit --without SET | --table | --ablate [--sample N] [--seed N]"""
+       stanchion lab flow [FILE …] --fit --without SET | --table | --ablate [--sample N] [--seed N]
+       stanchion lab compile FILE|FOLDER … --model NAME --out FILE [--optimizer O] [--candidates N]"""
 
 DESCRIPTION: Final = """\
 measure    how much guards find on labelled rows that somebody else wrote, and how often they
@@ -36,6 +37,8 @@ agentdojo  what is left of AgentDojo's attacks on an agent that obeys whatever i
 adaptive   what is left of attacks that know how Stanchion works
 flow       whole tasks, recorded or made, replayed to the guard against hijacks: honest work that
            is left alone, attacks that succeed, both together, by set, rule and goal
+compile    prompts and examples for a player of the Tutor, chosen with DSPy by what the Tutor makes
+           of the replies, and frozen into a bundle; a part of the games is held back to score it
 Every figure is given over all rows, as the mean over the families that they come from, and for each
 family, with 95 % intervals; what was otherwise is listed."""
 
@@ -56,15 +59,20 @@ examples:
   stanchion lab flow traces/shop.jsonl --show 5
   stanchion lab flow agentdojo:slack agentdojo:banking/bare+polite
   stanchion lab flow agentdojo: --write traces
+  stanchion lab compile runs --model ollama_chat/small:3b --out bundle.json
 
 AgentDojo comes with the extra `agentdojo` of `stanchion-lab`. It needs no model and no network.
+DSPy comes with the extra `dspy`. It asks the model that you name, and whatever that needs, such
+as a key, is taken from the environment.
 
 exit status:
-  0  it is measured, whatever the figures say
-  2  there are no rows, AgentDojo is not installed, or something cannot be read"""
+  0  it is measured or compiled, whatever the figures say
+  2  there are no rows or traces, AgentDojo or DSPy is not installed, the model cannot be asked, or
+     something cannot be read"""
 
 FLOW: Final = ("setting", "show", "approve", "write", "fit", "without", "table", "ablate", "sample")
-OPTIONS: Final = ("corpora", "fresh", "open", "suite", "attack", "policy", "env", "jobs", "seed", *FLOW)
+COMPILE: Final = ("model", "out", "optimizer", "candidates")
+OPTIONS: Final = ("corpora", "fresh", "open", "suite", "attack", "policy", "env", "jobs", "seed", *FLOW, *COMPILE)
 """Options that not every verb takes."""
 
 
@@ -84,10 +92,10 @@ class Verb(NamedTuple):
 
 def add(commands: Any) -> None:
     """Add the command to those of the command line."""
-    summary = "measure guards on labelled rows, and policies against attackers"
+    summary = "measure guards and policies, and compile bundles for players of the Tutor"
     parser: Parser = commands.add_parser("lab", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
-    parser.add_argument("verb", metavar="measure|agentdojo|adaptive|flow", help="what to do")
-    parser.add_argument("what", metavar="WHAT", nargs="*", help="what to measure on rows, see below; traces to replay")
+    parser.add_argument("verb", metavar="measure|agentdojo|adaptive|flow|compile", help="what to do")
+    parser.add_argument("what", metavar="WHAT", nargs="*", help="what to measure on rows, see below; traces")
     parser.add_argument(
         "--misses", metavar="N", type=int, default=20, help="how many misses to list for each figure (default: 20)"
     )
@@ -120,6 +128,15 @@ def add(commands: Any) -> None:
         traces.add_argument(flag, action="store_true", default=None, help=said)
     traces.add_argument("--without", metavar="SET", help="the set that is left out")
     traces.add_argument("--sample", metavar="N", type=count, help="traces of each source and kind (default: 25)")
+    bundles = parser.add_argument_group("compile")
+    bundles.add_argument("--model", metavar="NAME", help="the model that is to play, as DSPy names it")
+    bundles.add_argument("--out", metavar="FILE", help="where to write the frozen bundle")
+    bundles.add_argument(
+        "--optimizer",
+        metavar="NAME",
+        help="bootstrap chooses examples, mipro instructions as well (default: bootstrap)",
+    )
+    bundles.add_argument("--candidates", metavar="N", type=count, help="how many to try (default: 10)")
     attacks = parser.add_argument_group("agentdojo, adaptive, flow")
     attacks.add_argument("--suite", metavar="NAME", action="append", help="a suite (default: workspace and banking)")
     attacks.add_argument(
@@ -140,7 +157,7 @@ def run(args: argparse.Namespace) -> int:
     for name in OPTIONS:
         if getattr(args, name) is not None and name not in verb.options:
             raise BadInput(f"`stanchion lab {args.verb}` takes no `--{name}`: see `stanchion lab --help`")
-    if args.what and verb.work not in (_on_rows, _on_traces):
+    if args.what and verb.work not in (_on_rows, _on_traces, _on_recordings):
         raise BadInput(f"`{args.what[0]}` is one word too many: name suites with `--suite`")
     if args.misses < 0:
         raise BadInput(f"`--misses` is `{args.misses}`: give a number from 0 on")
@@ -220,6 +237,12 @@ def _on_traces(args: argparse.Namespace) -> Shown:
     return Shown(*flow(args))
 
 
+def _on_recordings(args: argparse.Namespace) -> Shown:
+    from stanchion_lab.compiling.verb import compile_bundle
+
+    return Shown(*compile_bundle(args))
+
+
 def _suites(args: argparse.Namespace) -> tuple[str, ...]:
     from stanchion_lab.agentdojo.package import NoAgentDojo, agentdojo
     from stanchion_lab.agentdojo.playing import DEVELOPMENT
@@ -276,4 +299,5 @@ VERBS: Final = {
     "agentdojo": Verb(_on_agentdojo, ("suite", "attack", "policy", "env", "jobs")),
     "adaptive": Verb(_on_adaptive, ("suite", "policy", "env", "seed")),
     "flow": Verb(_on_traces, ("policy", "env", "seed", *FLOW)),
+    "compile": Verb(_on_recordings, COMPILE),
 }

@@ -1,0 +1,1 @@
+"""Compiling with DSPy itself. It runs where DSPy is installed: `make test-dspy` makes such an environment."""

@@ -1,0 +1,1 @@
+"""The offline compiler. What needs DSPy itself is in `tests/dspy`."""
