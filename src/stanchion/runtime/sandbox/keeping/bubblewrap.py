@@ -3,7 +3,7 @@ them, it is one of those."""
 
 from __future__ import annotations
 
-import contextlib
+import errno
 import json
 import os
 import resource
@@ -19,10 +19,13 @@ from stanchion.runtime.sandbox.keeping.ground import (
     Command,
     Ground,
     awaited,
+    tell,
     tell_end,
 )
 from stanchion.runtime.sandbox.keeping.namespaces import HELD, INNER
 from stanchion.runtime.sandbox.keeping.seccomp import among_walls
+
+CANNOT = "it cannot build its walls here"
 
 
 def stand(ground: Ground, write: bool, line: socket.socket) -> None:
@@ -38,8 +41,11 @@ def stand(ground: Ground, write: bool, line: socket.socket) -> None:
     wait, go = os.pipe()
     child = os.fork()
     if not child:
-        with contextlib.suppress(OSError):
+        try:
             _become(ground, _walls(ground, write), steps, command, (say, wait))
+        except OSError as error:
+            long = error.errno == errno.E2BIG
+            tell(say, error=NO_PROGRAM if long else NO_WALL, why=error.strerror if long else CANNOT)
         os._exit(1)
     for one in (say, wait, command.out, command.err):
         os.close(one)
@@ -51,9 +57,10 @@ def stand(ground: Ground, write: bool, line: socket.socket) -> None:
 def _followed(ground: Ground, told: int, go: int) -> dict[str, object]:
     """Bound what `bwrap` has built its walls round, let it go, and hear how it ends."""
     lines = os.fdopen(told, "rb")
-    inner = json.loads(lines.readline() or "{}").get("child-pid", 0)
-    if not inner:
-        return {"error": NO_WALL, "why": "it cannot build its walls here"}
+    first: dict[str, object] = json.loads(lines.readline() or "{}")
+    inner = first.get("child-pid")
+    if not isinstance(inner, int):
+        return first or {"error": NO_WALL, "why": CANNOT}
     for name, most in ground.limits.items():
         resource.prlimit(inner, getattr(resource, name), (most, most))
     everything = os.pidfd_open(inner)
