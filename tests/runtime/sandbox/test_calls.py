@@ -6,6 +6,8 @@ import errno
 import os
 import socket
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -115,3 +117,24 @@ def test_where_the_numbers_of_calls_are_not_known_there_is_no_filter(monkeypatch
     assert seccomp.among_walls.__wrapped__() == b""
     with pytest.raises(OSError, match="no filter for calls of the kernel on `riscv64`"):
         seccomp.alone.__wrapped__(write=False)
+
+
+KEYS = """
+from stanchion.runtime.sandbox.keeping.calls import MACHINE, SYS_KEYCTL, leave_keys, libc
+from stanchion.runtime.sandbox.keeping.seccomp import EVERYWHERE, _here
+keyctl = SYS_KEYCTL[MACHINE]
+libc.syscall(keyctl, 1, None)
+libc.syscall(_here(EVERYWHERE["add_key"]), b"user", b"stanchion-test", b"secret", 6, -3)
+def found(): return libc.syscall(keyctl, 10, -3, b"user", b"stanchion-test", 0) > 0
+before = found()
+leave_keys()
+print(before, found())
+"""
+
+
+def test_the_keeper_leaves_the_keys_of_its_owner() -> None:
+    """The second lock: behind the filter nobody can ask."""
+    came = subprocess.run([sys.executable, "-c", KEYS], capture_output=True, text=True, check=True)
+    if came.stdout.startswith("False"):
+        pytest.skip("the kernel has no keys")
+    assert came.stdout == "True False\n"
