@@ -249,6 +249,14 @@ def test_nothing_is_left_behind(sandbox: Sandbox) -> None:
         assert f"sleep {mark}" not in left, script
 
 
+@pytest.mark.parametrize("words", [["x" * 3_000_000], ["x" * 100_000] * 50, ["x" * 400_000_000], ["x"] * 4_000_000])
+def test_words_that_no_kernel_takes_are_an_error_of_the_command(sandbox: Sandbox, words: list[str]) -> None:
+    for write in (False, True):
+        came = sandbox.run(["echo", *words], write)
+        assert (came.ended, came.why) == (False, "it cannot be started: Argument list too long")
+    assert sandbox.run(["echo", "x" * 100_000]).rc == 0
+
+
 def test_a_program_that_is_not_there(sandbox: Sandbox) -> None:
     came = sandbox.run(["no-such-program"])
     assert (came.ended, came.why) == (False, "it cannot be started: no such program")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -28,6 +29,8 @@ NOBODY: Final = 65_534
 """Who commands of root run as, where no other user is named."""
 LAST_USER: Final = (1 << 32) - 2
 """The number after it means to the kernel that nothing changes."""
+WORDS_BYTES: Final = 6 << 20
+"""More than this no kernel takes. Less may be too much for it, too: then it says so itself."""
 Named = TypeVar("Named", Wall, Kind)
 
 
@@ -88,6 +91,8 @@ class Sandbox:
             raise ValueError("give the words of a command, none of them with a zero byte")
         with self._choosing:
             kind = self._chosen()
+        if sum(len(os.fsencode(word)) + 1 for word in words) > WORDS_BYTES:
+            return Confined(False, why=f"it cannot be started: {os.strerror(errno.E2BIG)}", kind=kind)
         try:
             return self._collected(kind, words, write)
         except SandboxError as error:

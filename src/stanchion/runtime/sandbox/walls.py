@@ -21,6 +21,7 @@ class Wall(StrEnum):
     TMP = "tmp"
     CHILDREN = "children"
     LANDLOCK = "landlock"
+    CALLS = "calls"
 
 
 class Kind(StrEnum):
@@ -44,6 +45,7 @@ MEANING: Final = {
     Wall.TMP: "`/tmp` is its own, and bounded",
     Wall.CHILDREN: "how many processes it starts is bounded",
     Wall.LANDLOCK: "Landlock as a second wall round files",
+    Wall.CALLS: "no sockets, keys, uncounted memory or set-user-id files: a filter refuses these calls of the kernel",
 }
 """What each wall means for a command."""
 

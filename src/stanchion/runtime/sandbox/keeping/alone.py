@@ -20,9 +20,9 @@ from stanchion.runtime.sandbox.keeping.landlock import (
     SCOPES_SINCE,
     fence,
 )
-from stanchion.runtime.sandbox.keeping.seccomp import filtered
+from stanchion.runtime.sandbox.keeping.seccomp import alone, filtered
 
-HELD = ["network", "ipc", "leftovers", "privileges", "limits", "children", "landlock"]
+HELD = ["network", "ipc", "leftovers", "privileges", "limits", "children", "landlock", "calls"]
 
 
 def stand(ground: Ground, write: bool, line: socket.socket) -> None:
@@ -76,7 +76,7 @@ def _fenced(ground: Ground, write: bool, folder: str) -> list[str]:
     abi = fence([*shown, *devices, (ground.root, EVERY if write else READS), (folder, EVERY)])
     if not abi:
         raise OSError("the kernel has no Landlock")
-    filtered(write)
+    filtered(alone(write))
     files = ["files"] if abi >= HOLDS_FILES_SINCE else []
     return [*HELD, *files, *(["processes"] if abi >= SCOPES_SINCE else [])]
 

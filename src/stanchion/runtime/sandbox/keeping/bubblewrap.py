@@ -3,7 +3,7 @@ them, it is one of those."""
 
 from __future__ import annotations
 
-import contextlib
+import errno
 import json
 import os
 import resource
@@ -19,15 +19,20 @@ from stanchion.runtime.sandbox.keeping.ground import (
     Command,
     Ground,
     awaited,
+    tell,
     tell_end,
 )
 from stanchion.runtime.sandbox.keeping.namespaces import HELD, INNER
+from stanchion.runtime.sandbox.keeping.seccomp import among_walls
+
+CANNOT = "it cannot build its walls here"
 
 
 def stand(ground: Ground, write: bool, line: socket.socket) -> None:
     """Get ready, run one command to its end, and tell it."""
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    walls = [*HELD]
+    steps = among_walls()
+    walls = [*HELD, *(["calls"] if steps else [])]
     ground.need(walls)
     if not ground.bwrap:
         raise OSError("there is no `bwrap`: install the package `bubblewrap`")
@@ -36,8 +41,11 @@ def stand(ground: Ground, write: bool, line: socket.socket) -> None:
     wait, go = os.pipe()
     child = os.fork()
     if not child:
-        with contextlib.suppress(OSError):
-            _become(ground, write, command, (say, wait))
+        try:
+            _become(ground, _walls(ground, write), steps, command, (say, wait))
+        except OSError as error:
+            long = error.errno == errno.E2BIG
+            tell(say, error=NO_PROGRAM if long else NO_WALL, why=error.strerror if long else CANNOT)
         os._exit(1)
     for one in (say, wait, command.out, command.err):
         os.close(one)
@@ -49,9 +57,10 @@ def stand(ground: Ground, write: bool, line: socket.socket) -> None:
 def _followed(ground: Ground, told: int, go: int) -> dict[str, object]:
     """Bound what `bwrap` has built its walls round, let it go, and hear how it ends."""
     lines = os.fdopen(told, "rb")
-    inner = json.loads(lines.readline() or "{}").get("child-pid", 0)
-    if not inner:
-        return {"error": NO_WALL, "why": "it cannot build its walls here"}
+    first: dict[str, object] = json.loads(lines.readline() or "{}")
+    inner = first.get("child-pid")
+    if not isinstance(inner, int):
+        return first or {"error": NO_WALL, "why": CANNOT}
     for name, most in ground.limits.items():
         resource.prlimit(inner, getattr(resource, name), (most, most))
     everything = os.pidfd_open(inner)
@@ -62,7 +71,7 @@ def _followed(ground: Ground, told: int, go: int) -> dict[str, object]:
     return {"rc": codes[0]} if codes else {"error": NO_PROGRAM, "why": "no such program"}
 
 
-def _become(ground: Ground, write: bool, command: Command, pipes: tuple[int, int]) -> None:
+def _become(ground: Ground, walls: list[str], steps: bytes, command: Command, pipes: tuple[int, int]) -> None:
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     os.setsid()
     cores(ground)
@@ -70,8 +79,18 @@ def _become(ground: Ground, write: bool, command: Command, pipes: tuple[int, int
     for one in pipes:
         os.set_inheritable(one, True)
     say, wait = map(str, pipes)
-    how = [ground.bwrap, *_walls(ground, write), "--json-status-fd", say, "--block-fd", wait, "--"]
+    how = [ground.bwrap, *walls, *_filter(steps), "--json-status-fd", say, "--block-fd", wait, "--"]
     os.execve(ground.bwrap, [*map(os.fsencode, how), *command.argv], ground.env)
+
+
+def _filter(steps: bytes) -> list[str]:
+    """The words that tell `bwrap` to give up calls of the kernel. It reads them from a file that nobody else has."""
+    if not steps:
+        return []
+    file = os.memfd_create("stanchion-filter", 0)
+    os.write(file, steps)
+    os.lseek(file, 0, os.SEEK_SET)
+    return ["--seccomp", str(file)]
 
 
 def _walls(ground: Ground, write: bool) -> list[str]:

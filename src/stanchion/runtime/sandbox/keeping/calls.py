@@ -6,11 +6,13 @@ import ctypes
 import os
 
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_BIND, MS_REC, MS_PRIVATE = 1, 2, 4, 8, 4096, 16384, 1 << 18
+JOIN_SESSION_KEYRING = 1
 MNT_DETACH, AT_RECURSIVE, CLOSE_RANGE_CLOEXEC = 2, 0x8000, 4
 ATTR_RDONLY, ATTR_NOSUID, ATTR_NODEV = 1, 2, 4
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 4, 22, 36, 38
 SYS_CLOSE_RANGE, SYS_MOUNT_SETATTR = 436, 442
 SYS_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
+SYS_KEYCTL = {"x86_64": 250, "aarch64": 219}
 SYS_CLONE = {"x86_64": 56, "aarch64": 220}
 MACHINE = os.uname().machine
 
@@ -44,6 +46,13 @@ def harden(path: str, writes: bool, below: bool = True, device: bool = False) ->
     size = ctypes.sizeof(wanted)
     done = libc.syscall(SYS_MOUNT_SETATTR, -100, path.encode(), flags, ctypes.byref(wanted), size)
     checked(done, f"mount_setattr {path}")
+
+
+def leave_keys() -> None:
+    """Have a new keyring for the session instead of the one of whoever has started this process. A kernel may have no
+    keys: then there is nothing to leave."""
+    if MACHINE in SYS_KEYCTL:
+        libc.syscall(SYS_KEYCTL[MACHINE], JOIN_SESSION_KEYRING, None)
 
 
 def close_on_exec() -> None:

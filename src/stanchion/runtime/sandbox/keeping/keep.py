@@ -16,9 +16,10 @@ import signal
 import socket
 from typing import Any, NamedTuple
 
-from stanchion.runtime.sandbox.keeping.calls import MACHINE, PR_SET_DUMPABLE, SYS_CLONE, libc, prctl
+from stanchion.runtime.sandbox.keeping.calls import MACHINE, PR_SET_DUMPABLE, SYS_CLONE, leave_keys, libc, prctl
 from stanchion.runtime.sandbox.keeping.ground import NO_WALL, Ground, ground_of, tell
 from stanchion.runtime.sandbox.keeping.namespaces import ALL, mold
+from stanchion.runtime.sandbox.keeping.seccomp import alone, among_walls
 from stanchion.runtime.sandbox.keeping.standby import KINDS, stand_by
 
 IDLE_S = 0.005
@@ -39,6 +40,7 @@ def start(line: int, user: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     owner = os.pidfd_open(os.getppid())
     why = _another(int(user)) if user else ""
+    leave_keys()
     ground = ground_of(0)
     above, name = os.path.split(ground.base)
     outside = os.open(above, os.O_PATH | os.O_CLOEXEC)
@@ -193,6 +195,11 @@ def _forked(apart: bool) -> int:
 def _molded(ground: Ground) -> str:
     """Build what the walls of all commands have in common; says why that cannot be."""
     try:
+        # Whoever is forked from this process has the filters then, and need not build them.
+        if ground.kind == "landlock":
+            alone(False), alone(True)
+        else:
+            among_walls()
         if ground.kind == "namespaces":
             mold(ground)
     except OSError as error:

@@ -29,6 +29,7 @@ from stanchion.runtime.sandbox.keeping.calls import (
 )
 from stanchion.runtime.sandbox.keeping.ground import NO_PROGRAM, Ground, awaited, tell_end
 from stanchion.runtime.sandbox.keeping.landlock import DEVICES, EVERY, READS, fence
+from stanchion.runtime.sandbox.keeping.seccomp import among_walls, filtered
 
 CLONE_NEWNS, CLONE_NEWCGROUP, CLONE_NEWUTS = 0x20000, 0x2000000, 0x4000000
 CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 0x8000000, 0x10000000, 0x20000000, 0x40000000
@@ -98,10 +99,13 @@ def _mapped(user: int, group: int) -> None:
 
 
 def _fenced(ground: Ground, write: bool) -> list[str]:
-    """Landlock as the second wall."""
+    """Landlock as the second wall round files, and a filter on calls of the kernel round everything."""
     writable = ["/tmp", "/dev/null", "/dev/zero", "/dev/full", *([ground.root] if write else [])]
     abi = fence([("/", READS), *((path, EVERY) for path in writable)])
-    return [*HELD, *(["landlock"] if abi else [])]
+    steps = among_walls()
+    if steps:
+        filtered(steps)
+    return [*HELD, *(["landlock"] if abi else []), *(["calls"] if steps else [])]
 
 
 def _build(ground: Ground) -> None:
