@@ -143,7 +143,7 @@ def _introduces(before: str) -> bool:
     if _LABEL.fullmatch(lead) or _THOUGHT.fullmatch(lead):
         return True
     clause = _SO.split(lead)[-1]
-    if _TURNS.search(clause):
+    if _TURNS.search(clause) or not lead.endswith((":", ".", "!")):
         return False
     if _MEANS.search(clause):
         return not _SHOWS.search(clause) or bool(_DOES.search(clause))
