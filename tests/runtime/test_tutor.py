@@ -87,6 +87,58 @@ def test_a_command_whose_result_is_withheld_has_run(sandbox: Sandbox, stage: str
     assert Path(sandbox.root, "made.yaml").exists() is ran
 
 
+def test_what_walls_forbid_says_nothing_of_a_file(sandbox: Sandbox) -> None:
+    (sandbox.root / "config.yaml").chmod(0o666)
+    tutor = TutorV2("real", Confining(sandbox), "look", writes=True)
+    writable = Claim(Predicate.WRITABLE, "config.yaml")
+    tutor.execute_move(Propose(argv=("test", "-w", "config.yaml")))
+    assert tutor.check(writable).verdict is CheckVerdict.UNDECIDABLE
+    assert tutor.check(writable).missing == ("an observation of `test -w config.yaml` with leave to write",)
+    tutor.execute_move(Propose(argv=("test", "-w", "config.yaml"), write=True))
+    assert tutor.check(writable).verdict is CheckVerdict.PROVABLE
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/etc/shadow",
+        "//etc/shadow",
+        "out",
+        "./out",
+        "folder/hostname",
+        "../none",
+        "own/../../none",
+        "again",
+        "back/none",
+    ],
+)
+def test_what_lies_beyond_the_walls_is_neither_proven_nor_refuted(sandbox: Sandbox, path: str) -> None:
+    root = sandbox.root
+    (root / "own").mkdir()
+    for name, target in {"out": "/etc/hostname", "folder": "/etc", "again": "own/../out", "back": "own/../.."}.items():
+        (root / name).symlink_to(target)
+    tutor = TutorV2("real", Confining(sandbox), "look")
+    for flag in ("-e", "-f", "-r"):
+        tutor.execute_move(Propose(argv=("test", flag, path)))
+    tutor.execute_move(Propose(argv=("cat", path)))
+    for predicate in (Predicate.EXISTS, Predicate.FILE, Predicate.READABLE):
+        for polarity in (True, False):
+            assert tutor.check(Claim(predicate, path, polarity=polarity)).verdict is CheckVerdict.UNDECIDABLE
+
+
+@pytest.mark.parametrize("path", ["config.yaml", "near", "whole", "own/../config.yaml", "{root}/config.yaml", "a/../b"])
+def test_links_and_steps_within_the_folder_are_followed(sandbox: Sandbox, path: str) -> None:
+    root = sandbox.root
+    (root / "own").mkdir()
+    (root / "near").symlink_to("own/../config.yaml")
+    (root / "whole").symlink_to(root / "config.yaml")
+    tutor = TutorV2("real", Confining(sandbox), "look")
+    path = path.format(root=root)
+    tutor.execute_move(Propose(argv=("test", "-f", path)))
+    there = CheckVerdict.PROVABLE if (root / path).is_file() else CheckVerdict.REFUTABLE
+    assert tutor.check(Claim(Predicate.FILE, path)).verdict is there
+
+
 def test_a_broken_file_of_rules_is_named(tmp_path: Path) -> None:
     (tmp_path / "a.rules.yaml").write_text("rules:\n  - id: x\n")
     with pytest.raises(GameError, match=r"a\.rules\.yaml: rule 1 \(`x`\): `conclude` says what follows"):

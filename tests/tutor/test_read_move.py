@@ -19,6 +19,7 @@ from stanchion.tutor.moves.legacy import parse_move
 from stanchion.tutor.moves.typed import Misread, Unread, read
 from tests.tutor.replies.grown import MOVES, TYPED, WAYS, Data, meant, not_meant, written
 from tests.tutor.replies.more import MORE, THIRD
+from tests.tutor.replies.unmeant import UNMEANT, M
 from tests.tutor.replies.written import REFERENCE, WEAK, Meant
 
 LAWS: tuple[tuple[tuple[Data, ...], Shape[Any]], ...] = ((MOVES, FIRST), (TYPED, SECOND))
@@ -82,6 +83,37 @@ def test_replies_of_weak_models(rows: list[tuple[str, Meant]]) -> None:
     assert sum(clear) / len(clear) >= 0.9
 
 
+@pytest.mark.parametrize("text", UNMEANT)
+def test_a_move_that_is_not_meant_is_not_taken(text: str) -> None:
+    for shape in (FIRST, SECOND):
+        found = read_move(text, "lenient", shape)
+        assert (found.moves, found.verdict) == ((), ReadVerdict.ILL_TYPED)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"The file exists and has content.\n\n{M}",
+        f"I don't know the number of lines yet, so I'll count them.\n\n{M}",
+        f"The claim cannot be decided yet. Let me gather evidence:\n{M}",
+        f"The previous command failed. Let me try another one:\n{M}",
+        f"## Next action\n\n{M}",
+        f"Certainly! {M}\n\nThis command removes the file x from the folder.",
+        f"First, I will look.\n\n{M}\n\nLet me know if you need anything else.",
+        f"I'll run the following:\n```json\n{M}\n```",
+    ],
+)
+def test_words_that_introduce_a_move_or_praise_it_are_fine(text: str) -> None:
+    assert told(read_move(text).move) == ("PROPOSE", "rm x")
+
+
+@pytest.mark.parametrize("mode", ["strict", "lenient"])
+@pytest.mark.parametrize("reply", [None, b"x", 1, ["a"], {"action": "ASK", "text": "a"}])
+def test_what_is_no_text_is_no_move(mode: Mode, reply: Any) -> None:
+    for shape in (FIRST, SECOND):
+        assert read_move(reply, mode, shape).what is Misread.NO_OBJECT
+
+
 def test_strict_takes_an_object_of_json_and_nothing_else() -> None:
     for shape in (FIRST, SECOND):
         for text in ALL:
@@ -133,6 +165,8 @@ def test_the_verdict_says_how_a_reply_was_read(text: str, verdict: ReadVerdict) 
         ('{"action": "ASK", "text": 5.5, "targets": 5}', Misread.BAD_FIELD),
         ('{"action": "ASK", "text": "a', Misread.NO_JSON),
         ("hello", Misread.NO_OBJECT),
+        (f"Never do this: {M}", Misread.UNCLEAR),
+        (f"{M} is forbidden.", Misread.UNCLEAR),
     ],
 )
 def test_what_is_wrong_is_said(text: str, what: Misread) -> None:
@@ -218,7 +252,23 @@ def test_a_reply_that_is_cut_off_never_becomes_another_command(row: tuple[str, D
 
 
 @pytest.mark.parametrize(
-    "text", ["{", '{"a', '{"a": "', "{'a': '", "run `", "a:", "```", "{//", "PROPOSE(", '\\"', "<a>"]
+    "text",
+    [
+        "{",
+        '{"a',
+        '{"a": "',
+        "{'a': '",
+        "run `",
+        "a:",
+        "```",
+        "{//",
+        "PROPOSE(",
+        '\\"',
+        "<a>",
+        f"a{M} ",
+        f"{M}. ",
+        "[{(",
+    ],
 )
 def test_replies_that_are_made_to_take_long_do_not(text: str) -> None:
     assert len(read_move(text * (99_000 // len(text))).moves) <= 1

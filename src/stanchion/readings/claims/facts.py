@@ -26,13 +26,16 @@ _VERSION: Final = regex(r"(?<![\w.])v?([0-9]+(?:\.[0-9]+)+[0-9A-Za-z.+~-]*)")
 
 
 class Ran(msgspec.Struct, frozen=True):
-    """A command that ran to its end. `whole` says that nothing of its output was cut off."""
+    """A command that ran to its end. `whole` says that nothing of its output was cut off; `writes`, that no wall kept
+    it from writing; `beyond` are those of its words that lead to where walls hide things from it."""
 
     argv: tuple[str, ...]
     rc: int
     stdout: str = ""
     stderr: str = ""
     whole: bool = True
+    writes: bool = True
+    beyond: tuple[str, ...] = ()
 
 
 class Content(msgspec.Struct, frozen=True):
@@ -52,7 +55,17 @@ def facts(ran: Ran) -> tuple[Fact, ...]:
         return ()
     ended = Claim(Predicate.SUCCEEDED, shlex.join(ran.argv), polarity=ran.rc == 0)
     tells = _TELLS.get(ran.argv[0])
-    return (ended, *(() if tells is None else tells(ran)), *_version(ran))
+    told = () if tells is None else tells(ran)
+    return (ended, *(one for one in told if not _is_of_walls(one, ran)), *_version(ran))
+
+
+def _is_of_walls(fact: Fact, ran: Ran) -> bool:
+    """Whether walls round a command may have made a fact, and not the world: it is about a path that leads behind them,
+    or about writing, which they forbade."""
+    path = fact.path if isinstance(fact, Content) else fact.subject
+    if path in {same_path(word) for word in ran.beyond}:
+        return True
+    return isinstance(fact, Claim) and fact.predicate is Predicate.WRITABLE and not ran.writes
 
 
 def _test(ran: Ran) -> Iterator[Fact]:

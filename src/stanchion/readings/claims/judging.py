@@ -137,4 +137,5 @@ def evidence_for(claim: Claim) -> str:
         Predicate.SUCCEEDED: claim.subject,
         Predicate.VERSION: f"{claim.subject} --version",
     }
-    return f"an observation of `{commands[claim.predicate]}`"
+    leave = " with leave to write" if claim.predicate is Predicate.WRITABLE else ""
+    return f"an observation of `{commands[claim.predicate]}`{leave}"

@@ -73,7 +73,7 @@ def read_data(path: Path) -> Any:
     if path.suffix not in ENDINGS:
         return Refusal(Reason.UNREADABLE, f"it ends in none of {', '.join(ENDINGS)}")
     try:
-        text = _text(path)
+        text = text_of(path)
     except OSError as error:
         return Refusal(Reason.UNREADABLE, f"it cannot be read: {_why(error)}")
     except UnicodeDecodeError:
@@ -83,8 +83,9 @@ def read_data(path: Path) -> Any:
     return _json(text) if path.suffix == ".json" else _yaml(text, str(path))
 
 
-def _text(path: Path) -> str | Refusal:
-    """The text of a plain file: anything else may be endless, and is not opened for long."""
+def text_of(path: Path) -> str | Refusal:
+    """The text of a plain file: anything else may be endless, and is not opened for long. Raises `OSError`, and
+    `UnicodeDecodeError` for what is no text."""
     with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             return Refusal(Reason.UNREADABLE, "it is not a plain file")

@@ -7,16 +7,17 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import msgspec
-import yaml
 
+from stanchion.policy.composed import read_text
 from stanchion.readings.claims.claim import Claim, fault
+from stanchion.runtime.tutor.bundle_files import text_of
 from stanchion.runtime.tutor.runners import PROGRAMS
+from stanchion.tutor.bundles.refusals import Refusal
 from stanchion.tutor.rules.bash import bash_rules
 from stanchion.tutor.rules.library import RuleLibrary
 from stanchion.tutor.rules.reading import RuleError, read_rules
 from stanchion.tutor.rules.typed import TypedRule, read_typed_rules
 
-LARGEST = 1 << 20
 R = TypeVar("R")
 
 
@@ -96,13 +97,15 @@ def _read(file: Path, read: Callable[[Any, str], tuple[R, ...]]) -> tuple[R, ...
 
 def plain_of(path: str | Path) -> Any:
     """What stands in a file of a game, as plain data; raises `GameError`."""
-    path = Path(path)
     try:
-        if path.stat().st_size > LARGEST:
-            raise GameError(f"{path}: a file of a game has at most {LARGEST >> 20} MiB")
-        return yaml.safe_load(path.read_text("utf-8"))
+        text = text_of(Path(path))
     except OSError as error:
         raise GameError(f"{path}: {error.strerror}") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        said = " ".join(str(error).split())
-        raise GameError(f"{path}: it is no YAML: {said}") from None
+    except UnicodeDecodeError as error:
+        raise GameError(f"{path}: it is no YAML: {error}") from None
+    if isinstance(text, Refusal):
+        raise GameError(f"{path}: {text.why}")
+    document = read_text(text, str(path))
+    if document.faults:
+        raise GameError(f"{path}: it is no YAML that can be read: {' '.join(str(document.faults[0]).split())}")
+    return document.root.data()

@@ -13,6 +13,7 @@ from stanchion.runtime.calling.tool import Tool
 from stanchion.runtime.errors import Refused
 from stanchion.runtime.sandbox.limits import Limits
 from stanchion.runtime.sandbox.sandbox import Confined, Sandbox
+from stanchion.runtime.tutor.leading import leads_out
 from stanchion.tutor.law.denylist import is_safe
 from stanchion.tutor.law.v2 import Outcome
 
@@ -38,12 +39,14 @@ class Confining:
 
     def run(self, argv: tuple[str, ...], write: bool, /) -> Outcome:
         """Run a command; one that a guard refuses does not, and is no evidence."""
+        beyond = tuple(word for word in argv[1:] if leads_out(self._sandbox.root, word))
         try:
             came, whole = guarded(self._run, self._sandbox, argv, write)
         except Refused as refused:
             ran = refused.happened
             return Outcome(False, changes=write and ran, why=str(refused), began=ran)
-        return Outcome(came.ended, came.rc, _text(came.stdout), _text(came.stderr), whole, write, came.why)
+        stdout, stderr = _text(came.stdout), _text(came.stderr)
+        return Outcome(came.ended, came.rc, stdout, stderr, whole, write, came.why, beyond=beyond)
 
 
 class ShellExecutor:

@@ -72,6 +72,8 @@ class Outcome(msgspec.Struct, frozen=True):
     why: str = ""
     began: bool = True
     """Whether it was started. What is known of a command stays if it was not, and not if it was stopped."""
+    beyond: tuple[str, ...] = ()
+    """Words of the command that lead out of the folder: of what they name it sees the walls alone."""
 
 
 class Runner(Protocol):
@@ -269,7 +271,8 @@ class TutorV2:
         if came.changes:
             self._ledger.forget()
         # What was stopped tells nothing, and may have changed something: it is taken as a command without words.
-        ran = Ran(argv if came.ended else (), came.rc, came.stdout, came.stderr, came.whole)
+        ended = argv if came.ended else ()
+        ran = Ran(ended, came.rc, came.stdout, came.stderr, came.whole, move.write, came.beyond)
         fails = came.rc != 0 and len(facts(ran)) <= 1  # that it failed is all that it tells
         self._played.stepped(line, came.stdout or came.stderr, fails or not came.ended)
         new = self.evidence.take(seen.id, ran, came.changes)

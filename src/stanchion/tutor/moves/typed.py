@@ -83,6 +83,7 @@ class Misread(Enum):
     NO_OBJECT = "no object"
     UNKNOWN_ACTION = "unknown action"
     BAD_FIELD = "bad field"
+    UNCLEAR = "unclear"
 
 
 class Unread(msgspec.Struct, frozen=True):

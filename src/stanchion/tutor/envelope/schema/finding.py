@@ -11,16 +11,23 @@ import msgspec
 
 from stanchion.kernel.regex import regex
 from stanchion.tutor.envelope.schema.loose import Cut, Loose, Steps, Unreadable, read_call, read_object
-from stanchion.tutor.envelope.schema.shape import Shape
+from stanchion.tutor.envelope.schema.meaning import Span, says_no_more
+from stanchion.tutor.envelope.schema.shape import PROSE, Shape, is_named
 
 STARTS: Final = 400
 """At how many places of a reply an object is looked for."""
 NESTED: Final = 4
 """How deep in other objects, or in texts of theirs, a move may stand."""
-NAMED: Final = frozenset({"action", "move", "type", "tool", "name", "function"})
-"""The last word of the names under which models put the action."""
 GIVEN: Final = ("arguments", "args", "parameters", "params", "input", "action_input", "tool_input", "kwargs")
 """Under which names they put its fields, where those stand apart."""
+HOLDS: Final = frozenset(
+    {
+        "action", "actions", "move", "moves", "tool", "tools", "call", "calls", "function", "command", "response",
+        "reply", "answer", "output", "content", "message", "proposal", "decision", "choice", "choices", "step", "json",
+        "next",
+    }
+)  # fmt: skip
+"""The last word of the names under which an object holds the move; under others it may be an example, or refused."""
 NEAR: Final = 200
 """How far before something the words that belong to it are looked for."""
 
@@ -47,16 +54,16 @@ _SPAN: Final = regex(r"`[^`\n]+`")
 _ALONE: Final = regex(r"(?:\$ |(?:PROPOSE|BASH) )([^\n]+)|`([^`\n]+)`|```\n([^`\n]+)\n```")
 _BRACKETS: Final = regex(r"(\w+)\[(.*)\]")
 _SENTENCE: Final = regex(r"[.!?\n]")
-_NOT: Final = regex(r"\b(?:not|never|don't|cannot|can't|won't|shouldn't|avoid|instead of|rather than)\b", re.IGNORECASE)
 _SHELL: Final = frozenset({"bash", "sh", "shell", "console", "zsh", "terminal"})
 
 
 class Found(msgspec.Struct, frozen=True):
-    """An action and its fields, and whether they stand in a fence."""
+    """An action and its fields, whether they stand in a fence, and which parts of the reply they are."""
 
     action: str
     fields: dict[str, Any]
     fenced: bool = False
+    spans: list[Span] = []
 
 
 def thoughts_removed(text: str) -> str:
@@ -75,36 +82,35 @@ def objects(text: str, shape: Shape[Any], steps: Steps) -> list[Found]:
         try:
             read = read_object(text, at, steps)
         except Cut:
-            if _named(text[:at], shape) or '"' in text[at : at + 40] or "'" in text[at : at + 40]:
+            if _named(text, at, shape) or '"' in text[at : at + 40] or "'" in text[at : at + 40]:
                 raise
         except Unreadable:
             pass
         else:
             end = max(read.end, end)
             fenced = any(begin <= at < stop for begin, stop in fences)
-            made += [Found(*one, fenced) for one in _within(read, text[:at], shape, steps)]
+            made += _within(read, text, at, fenced, shape, steps)
         at = text.find("{", end)
     return made
 
 
-def is_named(name: str) -> bool:
-    """Whether the action is put under a name: `action`, `next_action`, `tool_name`."""
-    return name.strip().lower().rpartition("_")[2] in NAMED
-
-
-def _within(read: Loose, before: str, shape: Shape[Any], steps: Steps) -> Iterator[tuple[str, dict[str, Any]]]:
+def _within(read: Loose, text: str, at: int, fenced: bool, shape: Shape[Any], steps: Steps) -> Iterator[Found]:
     """The moves of an object; an object that names no action can have it said right before."""
     found = list(moves_of(read.value, shape, steps, NESTED))
-    said = _named(before, shape)
+    said = _named(text, at, shape)
     if not found and said is not None and read.value:
-        inner = _given(read.value, steps, shape.words.get(said))
-        yield said, read.value if inner is None else inner
-    yield from found
+        action, begin = said
+        inner = _given(read.value, steps, shape.words.get(action))
+        yield Found(action, read.value if inner is None else inner, fenced, [(begin, read.end)])
+    yield from [Found(*one, fenced, [(at, read.end)]) for one in found]
 
 
-def _named(before: str, shape: Shape[Any]) -> str | None:
-    said = _BEFORE.search(before[-NEAR:])
-    return None if said is None else shape.name_of(said.group(1))
+def _named(text: str, at: int, shape: Shape[Any]) -> tuple[str, int] | None:
+    """The action that is said right before a place, and where that begins."""
+    near = max(0, at - NEAR)
+    said = _BEFORE.search(text[near:at])
+    action = None if said is None else shape.name_of(said.group(1))
+    return None if said is None or action is None else (action, near + said.start(1))
 
 
 def moves_of(value: Any, shape: Shape[Any], steps: Steps, depth: int) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -119,9 +125,10 @@ def moves_of(value: Any, shape: Shape[Any], steps: Steps, depth: int) -> Iterato
     if whole is not None:
         yield whole
     elif depth:
-        for one in value.values():
-            inner = _parsed(one, steps) if isinstance(one, str) else one
-            yield from moves_of(inner, shape, steps, depth - 1)
+        for name, one in value.items():
+            if name.strip().lower().rpartition("_")[2] in HOLDS:
+                inner = _parsed(one, steps) if isinstance(one, str) and len(value) == 1 else one
+                yield from moves_of(inner, shape, steps, depth - 1)
 
 
 def _move_of(value: dict[str, Any], shape: Shape[Any], steps: Steps) -> tuple[str, dict[str, Any]] | None:
@@ -181,9 +188,10 @@ def calls(text: str, shape: Shape[Any], steps: Steps) -> list[Found]:
             continue
         action = shape.name_of(found.group(1))
         if action is not None:
-            made.append(Found(action, read.value))
+            made.append(Found(action, read.value, spans=[(found.start(), read.end)]))
         else:
-            made += [Found(*one) for one in moves_of(read.value, shape, steps, 0)]
+            spans = [(found.start(), read.end)]
+            made += [Found(*one, spans=spans) for one in moves_of(read.value, shape, steps, 0)]
     return made
 
 
@@ -191,19 +199,20 @@ def tags(text: str, shape: Shape[Any]) -> list[Found]:
     """The moves that are written as tags, each round one value: `<action>PROPOSE</action><command>ls</command>`,
     `<function=PROPOSE><parameter=command>ls</parameter>`, `<invoke name="PROPOSE">`, or `<bash>ls</bash>`."""
     made: list[Found] = []
+    spans = [found.span() for found in _TAG.finditer(text)]
     for found in _TAG.finditer(text):
         function, attribute, name, value = found.group("function", "attribute", "name", "value")
         if function is not None:
             action = shape.name_of(function)
-            made += [] if action is None else [Found(action, {})]
+            made += [] if action is None else [Found(action, {}, spans=spans)]
             continue
         field = (name if attribute is None else attribute).lower()
         action = shape.name_of(value) if is_named(field) else None
         itself = shape.name_of(field)
         if action is not None:
-            made.append(Found(action, {}))
+            made.append(Found(action, {}, spans=spans))
         elif itself in shape.words and not made:
-            made.append(Found(str(itself), {shape.words[str(itself)]: value.strip()}))
+            made.append(Found(str(itself), {shape.words[str(itself)]: value.strip()}, spans=spans))
         elif made:
             made[-1].fields.setdefault(field, value.strip())
     return [one for one in made if one.fields]
@@ -222,13 +231,16 @@ def lines(text: str, shape: Shape[Any]) -> list[Found]:
         if action is not None:
             main = shape.words.get(action)
             open_fields = {} if bracket is None or main is None else {main: bracket.group(2)}
-            made.append(Found(action, open_fields))
+            made.append(Found(action, open_fields, spans=[(found.start(1), found.end())]))
         elif said is not None and said in shape.words and value:
             open_fields = {shape.words[said]: value}
-            made.append(Found(said, open_fields))
+            made.append(Found(said, open_fields, spans=[(found.start(1), found.end())]))
         elif open_fields is not None and value and name not in open_fields:
-            given = shape.words.get(made[-1].action, "") if name in GIVEN else name
-            open_fields[given or name] = value
+            main = shape.words.get(made[-1].action)
+            given = main if main is not None and name in GIVEN else name
+            open_fields[given] = value
+            if given == main or says_no_more(f"{name}: {value}"):
+                made[-1].spans.append(found.span())
     return [one for one in made if one.fields and not _is_unread(one)]
 
 
@@ -251,6 +263,9 @@ def _is_unread(one: Found) -> bool:
     if any(str(value).startswith("{") for value in one.fields.values()):
         return True
     said = str(one.fields.get("command", "")) if one.action == "PROPOSE" else ""
+    words = said.split()
+    if len(words) >= PROSE and all(word.isalpha() for word in words):
+        return True
     return " " in said and (said[0].isupper() or said.endswith((".", "?", "!", ":")))
 
 
@@ -262,9 +277,9 @@ def shell_words(text: str, shape: Shape[Any]) -> list[Found]:
     alone = _ALONE.fullmatch(text)
     if alone is not None:
         told = next(one for one in alone.groups() if one)
-        made = [Found("PROPOSE", {"command": told.strip()}, text.startswith("```"))]
+        made = [Found("PROPOSE", {"command": told.strip()}, text.startswith("```"), [alone.span()])]
         return [one for one in made if not _is_unread(one)]
-    outside = _FENCE.sub("\n", text)
+    outside = _FENCE.sub(lambda fence: "\n" * len(fence.group()), text)
     return [*_fenced(text), *(_said(outside) if len({*_SPAN.findall(outside)}) == 1 else ())]
 
 
@@ -273,11 +288,15 @@ def _fenced(text: str) -> Iterator[Found]:
         if fence.group(1).lower() in _SHELL and fence.group().endswith("```"):
             for line in fence.group(2).split("\n"):
                 if line.strip() and not line.strip().startswith("#"):
-                    yield Found("PROPOSE", {"command": line.strip()}, True)
+                    yield Found("PROPOSE", {"command": line.strip()}, True, [fence.span()])
 
 
 def _said(text: str) -> Iterator[Found]:
-    for said in _RUN.finditer(text):
-        before = _SENTENCE.split(text[max(0, said.start() - NEAR) : said.start()])[-1]
-        if not _NOT.search(before + said.group().split("`")[0]):
-            yield Found("PROPOSE", {"command": said.group(1).strip()})
+    for said in islice(_RUN.finditer(text), STARTS):
+        near = max(0, said.start() - NEAR)
+        begin = said.start() - len(_SENTENCE.split(text[near : said.start()])[-1])
+        far = min(len(text), said.end() + NEAR)
+        stop = _SENTENCE.search(text, said.end(), far)
+        end, ended = (far, far) if stop is None else stop.span()
+        if says_no_more(text[begin : said.start(1)]) and says_no_more(text[said.end(1) : ended]):
+            yield Found("PROPOSE", {"command": said.group(1).strip()}, spans=[(begin, end)])

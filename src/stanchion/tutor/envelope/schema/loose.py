@@ -12,6 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.kernel.regex import regex
+from stanchion.tutor.envelope.schema.shape import is_named
 
 DEEPEST: Final = 40
 CLOSES: Final = {'"': '"', "'": "'", "`": "`", "\u201c": '\u201d\u201c"', "\u2018": "\u2019\u2018'"}
@@ -91,7 +92,10 @@ class _Reader:
             at = self._space(at)
             if not self._is(at, ":") and not self._is(at, "="):
                 raise self._wrong(at, f"`{name}` has no value")
-            value, at = self._value(self._space(at + 1), False, depth)
+            begin = self._space(at + 1)
+            value, at = self._value(begin, False, depth)
+            if isinstance(value, str) and self._text[begin] not in CLOSES and not is_named(name):
+                raise Unreadable(f"`{name}` is a word without quotes: nobody knows what that stands for")
             if name in made and made[name] != value:
                 raise Unreadable(f"`{name}` stands in it twice")
             made[name] = value

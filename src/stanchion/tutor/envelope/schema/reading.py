@@ -12,6 +12,7 @@ import msgspec
 from stanchion.tutor.envelope.schema.finding import Found, calls, lines, objects, shell_words, tags, thoughts_removed
 from stanchion.tutor.envelope.schema.first import FIRST
 from stanchion.tutor.envelope.schema.loose import Cut, Steps, Unreadable
+from stanchion.tutor.envelope.schema.meaning import unclear
 from stanchion.tutor.envelope.schema.shape import Shape
 from stanchion.tutor.moves.typed import LONGEST, Misread, Unread
 
@@ -77,7 +78,9 @@ def _refused(what: Misread, why: str) -> Reading[Any]:
     return Reading(ReadVerdict.ILL_TYPED, what=what, why=why)
 
 
-def _unfit(text: str) -> Reading[Any] | None:
+def _unfit(text: Any) -> Reading[Any] | None:
+    if not isinstance(text, str):
+        return _refused(Misread.NO_OBJECT, f"a reply is a text, and this is of the type `{type(text).__name__}`")
     if len(text) > LONGEST:
         return _refused(Misread.TOO_LONG, f"a reply has at most {LONGEST:,} characters")
     if not text.strip():
@@ -107,9 +110,10 @@ def _exactly(text: str, shape: Shape[Any]) -> Reading[Any]:
 
 
 def _leniently(text: str, shape: Shape[Any]) -> Reading[Any]:
+    unfit = _unfit(text)
+    if unfit is not None:
+        return unfit
     exact = _exactly(text, shape)
-    if exact.what in (Misread.TOO_LONG, Misread.EMPTY):
-        return exact
     if exact.moves:
         value = json.loads(text.strip())  # of white space, a law may allow more round a move than JSON does
         action = shape.name_of(value.pop("action"))
@@ -129,18 +133,21 @@ def _leniently(text: str, shape: Shape[Any]) -> Reading[Any]:
 def _found(said: str, text: str, shape: Shape[Any]) -> Reading[Any]:
     """Looks in the ways in which a move can be written, the surest first; the first that has any decides."""
     steps = Steps(WORK)
-    ways: tuple[Callable[[], list[Found]], ...] = (
-        lambda: objects(said, shape, steps),
-        lambda: objects(_unescaped(said), shape, steps) if '\\"' in said else [],
-        lambda: calls(said, shape, steps),
-        lambda: tags(said, shape),
-        lambda: lines(said, shape),
-        lambda: shell_words(said, shape),
+    plain = _unescaped(said) if '\\"' in said else ""
+    ways: tuple[tuple[str, Callable[[str], list[Found]]], ...] = (
+        (said, lambda given: objects(given, shape, steps)),
+        (plain, lambda given: objects(given, shape, steps)),
+        (said, lambda given: calls(given, shape, steps)),
+        (said, lambda given: tags(given, shape)),
+        (said, lambda given: lines(given, shape)),
+        (said, lambda given: shell_words(given, shape)),
     )
-    for number, way in enumerate(ways):
-        found = way()
+    for number, (given, way) in enumerate(ways):
+        found = way(given)
         if found:
-            return _one(found, text, shape, worded=number > 1)
+            why = unclear(given, {span for one in found for span in one.spans})
+            one = _one(found, text, shape, worded=number > 1)
+            return _refused(Misread.UNCLEAR, f"{why}: give the move alone") if why and one.moves else one
     if "{" in said:
         return _unknown(shape)
     return _refused(Misread.NO_OBJECT, "there is no move in the reply: give one as a JSON object")

@@ -21,6 +21,8 @@ REMARKS: Final = frozenset(
     }
 )  # fmt: skip
 """Fields by which models speak to themselves: they say nothing of what is to be done."""
+NAMED: Final = frozenset({"action", "move", "type", "tool", "name", "function"})
+"""The last word of the names under which models put the action."""
 PROSE: Final = 4
 """From how many words on a text in a field nobody knows is a remark."""
 
@@ -50,6 +52,11 @@ class Shape(msgspec.Struct, Generic[M], frozen=True):
             return None
         whole = said.strip().upper()
         return self.names.get(whole, self.names.get(whole.rpartition(".")[2]))
+
+
+def is_named(name: str) -> bool:
+    """Whether the action is put under a name: `action`, `next_action`, `tool_name`."""
+    return name.strip().lower().rpartition("_")[2] in NAMED
 
 
 def is_remark(name: str, value: Any) -> bool:
