@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from stanchion.kernel.regex import regex
 from stanchion.readings.claims.mood import CONDITION, SENTENCE, TURN, is_stated
+from stanchion.readings.claims.voice import own_words
 
 Claim = Literal["tests", "lint"]
 
@@ -56,6 +57,7 @@ _LINT: Final = regex(
 )
 _HINT: Final = regex(r"pass|test|green|lint|check|ruff|flake8|mypy|pyright|tsc|clippy|rubocop|succe")
 
+_QUOTED: Final = regex(r"\"[^\"\n]{1,400}\"|\u201c[^\u201d\n]{1,400}\u201d")
 _MARKS: Final = regex(r"[*_`>#|=\u200b]|\u2705|\u2714|\ufe0f")
 
 
@@ -65,6 +67,7 @@ def claims(text: str) -> frozenset[Claim]:
     lowered = text[-READ:].lower()
     if _HINT.search(lowered) is None:
         return frozenset()
+    lowered = _QUOTED.sub(" ", own_words(lowered))
     counted = _FAILING.search(lowered) is None
     for clause in _clauses(" ".join(_MARKS.sub("", line).strip() + "\n" for line in lowered.splitlines())):
         if "tests" not in found and (_holds(_TESTS, clause) or (counted and _holds(_COUNTED, clause))):
