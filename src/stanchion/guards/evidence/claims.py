@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Final, Literal
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.claims.mood import CONDITION, SENTENCE, TURN, is_stated
+from stanchion.readings.claims.clauses import Clause, clauses
+from stanchion.readings.claims.mood import is_stated
 from stanchion.readings.claims.voice import own_words
 
 Claim = Literal["tests", "lint"]
@@ -69,7 +69,8 @@ def claims(text: str) -> frozenset[Claim]:
         return frozenset()
     lowered = _QUOTED.sub(" ", own_words(lowered))
     counted = _FAILING.search(lowered) is None
-    for clause in _clauses(" ".join(_MARKS.sub("", line).strip() + "\n" for line in lowered.splitlines())):
+    plain = "\n".join([_MARKS.sub("", line).strip() for line in lowered.splitlines()])
+    for clause in clauses(plain, _TESTS):
         if "tests" not in found and (_holds(_TESTS, clause) or (counted and _holds(_COUNTED, clause))):
             found.add("tests")
         if "lint" not in found and _holds(_LINT, clause):
@@ -77,17 +78,6 @@ def claims(text: str) -> frozenset[Claim]:
     return frozenset(found)
 
 
-def _clauses(text: str) -> Iterator[str]:
-    """The sentences of a text, cut where they turn; what depends on a condition stays with it."""
-    for sentence in SENTENCE.findall(text):
-        if sentence.rstrip().endswith("?"):
-            continue
-        opened = ""
-        for clause in TURN.split(" ".join(sentence.split())):
-            yield f"{opened}{clause}"
-            if CONDITION.search(clause) is not None and _TESTS.search(clause) is None:
-                opened = f"{clause}, "
-
-
-def _holds(pattern: re.Pattern[str], clause: str) -> bool:
-    return any(is_stated(clause[: match.start()], clause[match.end() :]) for match in pattern.finditer(clause))
+def _holds(pattern: re.Pattern[str], clause: Clause) -> bool:
+    text, found = clause.text, pattern.finditer(clause.text)
+    return any(is_stated(text[: one.start()], one[0], text[one.end() :], clause.follows) for one in found)
