@@ -36,7 +36,13 @@ _TESTS: Final = regex(
     r"(?! (?:to|through|as)\b)"
     r"|\b(?:test suite|build|ci|test run|pipeline)(?: (?:is|are|was|now|all|still|fully|completely)){1,4}"
     r" (?:green|passing)\b"
-    rf"|\bno (?:failing|broken|failed)(?: {_KIND})? tests?\b|\bno test failures\b|\b0 (?:tests? )?(?:failed|failures)\b"
+    rf"|\bno (?:failing|broken|failed)(?: {_KIND})? tests?\b|\bno test failures\b"
+    rf"|\b(?:0|zero)(?: of (?:the )?\d+)?(?: {_KIND})? (?:tests? )?(?:fail(?:s|ed|ures)?"
+    r"|(?:is|are|were) (?:failing|broken))\b"
+    rf"|\b(?:no|none of (?:the|our|its)|not (?:one|a single)|not one of the)(?: {_KIND}){{0,2}} tests?"
+    rf"(?: {_STILL}){{0,3}} (?:fail(?:s|ed|ing)?|broken|red)\b"
+    rf"|\btests?(?: suites?)?(?: {_STILL}){{0,3}} (?:ran|runs?|finish(?:es|ed)?|complete[sd]?)"
+    r" (?:without(?: any| a)?|with (?:no|zero|0)) (?:failures?|errors?)\b"
 )
 _COUNTED: Final = regex(rf"\b[1-9]\d*(?:/\d+)?(?: {_KIND}){{0,2}}(?: tests?)?(?: {_STILL}){{0,3}} pass(?:ed|ing)?\b")
 _FAILING: Final = regex(
@@ -55,7 +61,7 @@ _LINT: Final = regex(
     r"|\b(?:lint|linter)[- ](?:clean|free)\b"
     r"|\b(?:passes|passed) (?:the )?(?:lint(?:er|ing)?|type[- ]?check(?:s|er|ing)?)\b"
 )
-_HINT: Final = regex(r"pass|test|green|lint|check|ruff|flake8|mypy|pyright|tsc|clippy|rubocop|succe")
+_HINT: Final = regex(r"pass|test|green|lint|check|ruff|flake8|mypy|pyright|tsc|clippy|rubocop|succe|fail")
 
 _QUOTED: Final = regex(r"\"[^\"\n]{1,400}\"|\u201c[^\u201d\n]{1,400}\u201d")
 _MARKS: Final = regex(r"[*_`>#|=\u200b]|\u2705|\u2714|\ufe0f")

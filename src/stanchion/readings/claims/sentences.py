@@ -16,6 +16,7 @@ from stanchion.readings.claims import forms
 from stanchion.readings.claims.claim import Claim, Predicate, normal
 from stanchion.readings.claims.clauses import Clause, clauses
 from stanchion.readings.claims.mood import CONDITION, is_stated, leans
+from stanchion.readings.claims.numerals import number_of
 from stanchion.readings.claims.tagging import Knows, Tagged, kind_of, tagged
 from stanchion.readings.shell.single import single
 
@@ -68,7 +69,7 @@ def _about(claim: Claim) -> _About:
 
 def _clauses(text: str) -> Iterator[Clause]:
     """The clauses of a text; what has no subject gets the one before."""
-    for clause in clauses(text):
+    for clause in clauses(forms.APPOSED.sub(r"\1 \2 ", text)):
         whole, start = clause.text, 0
         for turn in [*_JOINED.finditer(whole), None]:
             end = len(whole) if turn is None else turn.start()
@@ -103,18 +104,12 @@ def _counts(match: re.Match[str], read: Tagged) -> Iterator[Said]:
         groups = match.groupdict()
         if groups.get(number) is not None:
             kind = Predicate.LINES if groups[unit].startswith("line") else Predicate.BYTES
-            yield Said(Claim(kind, read.piece(match["p"]), _number(read.piece(groups[number]))))
+            yield Said(Claim(kind, read.piece(match["p"]), number_of(read.piece(groups[number]))))
 
 
-def _number(text: str) -> int | str:
-    """A whole number; what is none stays a text, which counts nothing."""
-    plain = text.replace(",", "")
-    if plain in forms.NUMBERS:
-        return forms.NUMBERS.index(plain) + 1
-    try:
-        return int(plain)
-    except ValueError:
-        return plain
+def _empty(match: re.Match[str], read: Tagged) -> Iterator[Said]:
+    """A file without a byte; of a folder nothing is known that speaks against it."""
+    yield Said(Claim(Predicate.BYTES, read.piece(match["p"]), 0), firm=False)
 
 
 def _exists(match: re.Match[str], read: Tagged) -> Iterator[Said]:
@@ -152,19 +147,25 @@ def _ended(match: re.Match[str], read: Tagged) -> Iterator[Said]:
     if argv is None or "(" in code:
         return
     firm = len(argv) > 1 and kind_of(match["c"]) == "c"
-    yield Said(Claim(Predicate.SUCCEEDED, code, polarity=match["bad"] is None), firm)
+    yield Said(Claim(Predicate.SUCCEEDED, code, polarity=_went_well(match, read)), firm)
+
+
+def _went_well(match: re.Match[str], read: Tagged) -> bool:
+    """Whether a command is said to have gone well, by a word or by its status."""
+    status = match.groupdict().get("rc")
+    return match["bad"] is None and (status is None or number_of(read.piece(status)) == 0)
 
 
 def _went(match: re.Match[str], read: Tagged) -> Iterator[Said]:
     """What a command does, as a noun."""
     noun = match["noun"]
     if noun not in forms.CHECKS:
-        yield Said(Claim(Predicate.SUCCEEDED, noun, polarity=match["bad"] is None), forms.stem(noun) in forms.DEEDS)
+        yield Said(Claim(Predicate.SUCCEEDED, noun, polarity=_went_well(match, read)), forms.stem(noun) in forms.DEEDS)
 
 
 def _version(match: re.Match[str], read: Tagged) -> Iterator[Said]:
-    program, value = read.piece(match["prog"]).lower(), read.piece(match["v"])
-    if program in forms.NO_PROGRAMS:
+    program, value = read.piece(match["prog"]).lower().removesuffix(" --version"), read.piece(match["v"])
+    if program in forms.NO_PROGRAMS or " " in program:
         return
     firm = match.groupdict().get("loose") is None or value.count(".") > 1
     yield Said(Claim(Predicate.VERSION, program, value.removeprefix("v")), firm)
@@ -172,6 +173,7 @@ def _version(match: re.Match[str], read: Tagged) -> Iterator[Said]:
 
 _FORMS: Final = (
     *[(form, _counts) for form in forms.COUNTS],
+    (forms.EMPTY, _empty),
     *[(form, _exists) for form in forms.EXISTS],
     *[(form, _made) for form in forms.MADE],
     (forms.MOVED, _moved),
