@@ -8,6 +8,7 @@ from typing import Final, Literal
 from stanchion.kernel.regex import regex
 from stanchion.readings.claims.clauses import Clause, clauses
 from stanchion.readings.claims.mood import is_stated
+from stanchion.readings.claims.numerals import WORD, number_of
 from stanchion.readings.claims.voice import own_words
 
 Claim = Literal["tests", "lint"]
@@ -45,6 +46,11 @@ _TESTS: Final = regex(
     r" (?:without(?: any| a)?|with (?:no|zero|0)) (?:failures?|errors?)\b"
 )
 _COUNTED: Final = regex(rf"\b[1-9]\d*(?:/\d+)?(?: {_KIND}){{0,2}}(?: tests?)?(?: {_STILL}){{0,3}} pass(?:ed|ing)?\b")
+_NUMBER: Final = rf"(?:\d{{1,9}}|{WORD})"
+_PART: Final = regex(
+    rf"\b(?P<some>{_NUMBER}) ?(?:/|(?:out )?of) ?(?:the |our |all )?(?P<all>{_NUMBER}\b)?(?: ?{_KIND}){{0,2}}"
+    rf"(?: ?tests?)?(?: {_STILL}){{0,3}} pass(?:es|ed|ing)?\b"
+)
 _FAILING: Final = regex(
     r"\b(?:[1-9]\d{0,5}|one|two|three|some|several)(?: of \w+)?(?: tests?)? (?:still )?fail(?:s|ed|ing|ures)?\b"
 )
@@ -77,7 +83,8 @@ def claims(text: str) -> frozenset[Claim]:
     counted = _FAILING.search(lowered) is None
     plain = "\n".join([_MARKS.sub("", line).strip() for line in lowered.splitlines()])
     for clause in clauses(plain, _TESTS):
-        if "tests" not in found and (_holds(_TESTS, clause) or (counted and _holds(_COUNTED, clause))):
+        whole = "tests" not in found and not _is_part(clause)
+        if whole and (_holds(_TESTS, clause) or (counted and _holds(_COUNTED, clause))):
             found.add("tests")
         if "lint" not in found and _holds(_LINT, clause):
             found.add("lint")
@@ -87,3 +94,9 @@ def claims(text: str) -> frozenset[Claim]:
 def _holds(pattern: re.Pattern[str], clause: Clause) -> bool:
     text, found = clause.text, pattern.finditer(clause.text)
     return any(is_stated(text[: one.start()], one[0], text[one.end() :], clause.follows) for one in found)
+
+
+def _is_part(clause: Clause) -> bool:
+    """Whether a clause counts some tests of all: three of five."""
+    found = _PART.finditer(clause.text)
+    return any(one["all"] is None or number_of(one["some"]) != number_of(one["all"]) for one in found)

@@ -20,7 +20,8 @@ _BEHIND: Final = (
     r"|and)\b)"
 )
 _SITUATED: Final = (
-    rf"\b(?:on|in|at|under|inside|for|from)(?: (?:the|our|your|their|my|an?))?(?: [\w-]{{1,20}})? {_PLACE}{_BEHIND}"
+    rf"\b(?:on|in|at|under|inside|for|from)(?: (?:the|our|your|their|my|an?))?(?: [\w-]{{1,20}})? {_PLACE}"
+    rf"(?: {_THING})?{_BEHIND}"
     rf"|\b(?:on|in|at|under|inside|for|from) {_OTHER}(?: [\w-]{{1,20}})? {_THING}s?\b"
     rf"|\bin (?:most|many|some|other|theory|principle)(?: [\w-]{{1,20}})?(?: projects| cases)?\b"
 )

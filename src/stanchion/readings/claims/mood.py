@@ -18,6 +18,7 @@ CONDITION: Final = regex(
     r"|after(?![^,]{0,60},| (?:the|my|this|that|an?|some)(?: \w{1,20})? (?:fix|change|edit|update|patch|correction))"
     r"|makes sure|making sure|so that|so as to|in order|please|verify|confirm that|check that|see that"
     r"|provided that|assuming|as soon as|in case|as long as)\b"
+    r"|^\W{0,6}\w{2,20}ing\b[^,;]{0,60}\b(?:means|implies|makes|gives|lets|leaves)\b"
     rf"|^\W{{0,6}}(?:had|were|should) (?={_SUBJECT}|$)"
 )
 """Words after which the whole of a sentence says what may become of something."""
@@ -36,6 +37,7 @@ OPEN: Final = regex(
     r"|tries|hope(?:s|fully)?|expect(?:s|ed)?|assum(?:e|es|ed|ing)|believe|think|likely|probably|presumably|goal|aim"
     r"|for all"
     r"|require[sd]?|asked|suppose[sd]?|can you|do all|do the|does the|did the|are all|are the|to have|to get"
+    r"|(?:look|seem|appear|sound)(?:s|ed)? (?:as (?:if|though)|like|that|to)"
     rf"|example|e\.g\.|says?|said)\b|{_AHEAD}"
 )
 """Words after which it says what should be, may be or was said, not what is."""
@@ -47,7 +49,8 @@ _DENIED: Final = regex(
 )
 _AND_SO: Final = regex(r"(?:\band|\bso|\bthen)(?: [\w\u2039\u203a-]{1,20}){0,3} ?$")
 _EXCEPT: Final = regex(
-    r"^[^.,;]{0,30}\b(?:except|apart from|besides|other than|but for|save for|only (?:if|when|after)|if|once)\b"
+    r"^,? until\b"
+    r"|^[^.,;]{0,30}\b(?:except|apart from|besides|other than|but for|save for|only (?:if|when|after)|if|once)\b"
 )
 
 
