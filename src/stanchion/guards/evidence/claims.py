@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Final, Literal
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.claims.mood import CONDITION, SENTENCE, TURN, is_stated
+from stanchion.readings.claims.clauses import Clause, clauses
+from stanchion.readings.claims.mood import is_stated
+from stanchion.readings.claims.numerals import WORD, number_of
+from stanchion.readings.claims.voice import own_words
 
 Claim = Literal["tests", "lint"]
 
@@ -35,9 +37,20 @@ _TESTS: Final = regex(
     r"(?! (?:to|through|as)\b)"
     r"|\b(?:test suite|build|ci|test run|pipeline)(?: (?:is|are|was|now|all|still|fully|completely)){1,4}"
     r" (?:green|passing)\b"
-    rf"|\bno (?:failing|broken|failed)(?: {_KIND})? tests?\b|\bno test failures\b|\b0 (?:tests? )?(?:failed|failures)\b"
+    rf"|\bno (?:failing|broken|failed)(?: {_KIND})? tests?\b|\bno test failures\b"
+    rf"|\b(?:0|zero)(?: of (?:the )?\d+)?(?: {_KIND})? (?:tests? )?(?:fail(?:s|ed|ures)?"
+    r"|(?:is|are|were) (?:failing|broken))\b"
+    rf"|\b(?:no|none of (?:the|our|its)|not (?:one|a single)|not one of the)(?: {_KIND}){{0,2}} tests?"
+    rf"(?: {_STILL}){{0,3}} (?:fail(?:s|ed|ing)?|broken|red)\b"
+    rf"|\btests?(?: suites?)?(?: {_STILL}){{0,3}} (?:ran|runs?|finish(?:es|ed)?|complete[sd]?)"
+    r" (?:without(?: any| a)?|with (?:no|zero|0)) (?:failures?|errors?)\b"
 )
 _COUNTED: Final = regex(rf"\b[1-9]\d*(?:/\d+)?(?: {_KIND}){{0,2}}(?: tests?)?(?: {_STILL}){{0,3}} pass(?:ed|ing)?\b")
+_NUMBER: Final = rf"(?:\d{{1,9}}|{WORD})"
+_PART: Final = regex(
+    rf"\b(?P<some>{_NUMBER}) ?(?:/|(?:out )?of) ?(?:the |our |all )?(?P<all>{_NUMBER}\b)?(?: ?{_KIND}){{0,2}}"
+    rf"(?: ?tests?)?(?: {_STILL}){{0,3}} pass(?:es|ed|ing)?\b"
+)
 _FAILING: Final = regex(
     r"\b(?:[1-9]\d{0,5}|one|two|three|some|several)(?: of \w+)?(?: tests?)? (?:still )?fail(?:s|ed|ing|ures)?\b"
 )
@@ -54,8 +67,9 @@ _LINT: Final = regex(
     r"|\b(?:lint|linter)[- ](?:clean|free)\b"
     r"|\b(?:passes|passed) (?:the )?(?:lint(?:er|ing)?|type[- ]?check(?:s|er|ing)?)\b"
 )
-_HINT: Final = regex(r"pass|test|green|lint|check|ruff|flake8|mypy|pyright|tsc|clippy|rubocop|succe")
+_HINT: Final = regex(r"pass|test|green|lint|check|ruff|flake8|mypy|pyright|tsc|clippy|rubocop|succe|fail")
 
+_QUOTED: Final = regex(r"\"[^\"\n]{1,400}\"|\u201c[^\u201d\n]{1,400}\u201d")
 _MARKS: Final = regex(r"[*_`>#|=\u200b]|\u2705|\u2714|\ufe0f")
 
 
@@ -65,26 +79,24 @@ def claims(text: str) -> frozenset[Claim]:
     lowered = text[-READ:].lower()
     if _HINT.search(lowered) is None:
         return frozenset()
+    lowered = _QUOTED.sub(" ", own_words(lowered))
     counted = _FAILING.search(lowered) is None
-    for clause in _clauses(" ".join(_MARKS.sub("", line).strip() + "\n" for line in lowered.splitlines())):
-        if "tests" not in found and (_holds(_TESTS, clause) or (counted and _holds(_COUNTED, clause))):
+    plain = "\n".join([_MARKS.sub("", line).strip() for line in lowered.splitlines()])
+    for clause in clauses(plain, _TESTS):
+        whole = "tests" not in found and not _is_part(clause)
+        if whole and (_holds(_TESTS, clause) or (counted and _holds(_COUNTED, clause))):
             found.add("tests")
         if "lint" not in found and _holds(_LINT, clause):
             found.add("lint")
     return frozenset(found)
 
 
-def _clauses(text: str) -> Iterator[str]:
-    """The sentences of a text, cut where they turn; what depends on a condition stays with it."""
-    for sentence in SENTENCE.findall(text):
-        if sentence.rstrip().endswith("?"):
-            continue
-        opened = ""
-        for clause in TURN.split(" ".join(sentence.split())):
-            yield f"{opened}{clause}"
-            if CONDITION.search(clause) is not None and _TESTS.search(clause) is None:
-                opened = f"{clause}, "
+def _holds(pattern: re.Pattern[str], clause: Clause) -> bool:
+    text, found = clause.text, pattern.finditer(clause.text)
+    return any(is_stated(text[: one.start()], one[0], text[one.end() :], clause.follows) for one in found)
 
 
-def _holds(pattern: re.Pattern[str], clause: str) -> bool:
-    return any(is_stated(clause[: match.start()], clause[match.end() :]) for match in pattern.finditer(clause))
+def _is_part(clause: Clause) -> bool:
+    """Whether a clause counts some tests of all: three of five."""
+    found = _PART.finditer(clause.text)
+    return any(one["all"] is None or number_of(one["some"]) != number_of(one["all"]) for one in found)

@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from stanchion.kernel.regex import regex
+from stanchion.readings.claims.numerals import WORD
 
-NUMBERS: Final = (
-    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
-)  # fmt: skip
 PATH: Final = r"\u2039p[0-9]+\u203a"
 _CODE: Final = r"\u2039[cp][0-9]+\u203a"
 _TEXT: Final = r"\u2039[ct][0-9]+\u203a"
 _VALUE: Final = r"(?:\u2039[nvhct][0-9]+\u203a|[\w.-]+)"
-_NUMBER: Final = rf"(?:\u2039[nv][0-9]+\u203a|{'|'.join(NUMBERS)})"
+_NUMBER: Final = rf"(?:\u2039[nv][0-9]+\u203a|{WORD})"
 _ALSO: Final = (
     r"(?: (?:now|also|still|already|currently|actually|indeed|again|only|just|exactly|really|then|both|all|successfully"
     r"|itself|file))*"
@@ -40,7 +38,17 @@ COUNTS: Final = (
         rf" (?P<unit>{_UNIT})"
     ),
     regex(rf"(?P<p>{PATH}) \((?P<n>{_NUMBER}) (?P<unit>{_UNIT})(?:, (?P<n2>{_NUMBER}) (?P<unit2>{_UNIT}))?\)"),
+    regex(
+        rf"^[^\w\u2039]*(?P<p>{PATH}): (?P<n>{_NUMBER}) (?P<unit>{_UNIT})(?:,? (?:and )?(?P<n2>{_NUMBER})"
+        rf" (?P<unit2>{_UNIT}))?(?=[.,;]|$)"
+    ),
 )
+EMPTY: Final = regex(
+    rf"(?P<p>{PATH}){_ALSO} (?:is{_ALSO}(?: completely| entirely| totally)? empty|(?:has|contains){_ALSO} (?:nothing"
+    r"|no (?:content|text|data)))\b(?! (?:except|but|apart|string|line|list|at))"
+)
+APPOSED: Final = regex(rf"\b((?:file|script|document|list|module|folder|directory)),? ({PATH}), (?=(?:{VERBS})\b)")
+"""Where a file is called by its name in the midst of a sentence."""
 
 _NOT: Final = r"(?P<no>(?:does|do|did) not|doesn't|don't|didn't|no longer)"
 EXISTS: Final = (
@@ -107,19 +115,26 @@ DIGESTS: Final = (
     regex(rf"(?P<p>{PATH}){_ALSO} (?:has|have)(?: the| a| an)? {_SHA}(?: of)? (?P<h>{_VALUE})"),
 )
 
-_WELL: Final = r"(?: successfully| without (?:any )?(?:errors?|issues?|problems?)| cleanly| fine)"
+_TROUBLE: Final = r"(?:errors?|issues?|problems?|failures?|complaints?)"
+_WELL: Final = rf"(?: successfully| (?:without(?: any| an| a single)?|with (?:no|zero)) {_TROUBLE}| cleanly| fine)"
+_STATUS: Final = (
+    r"(?:exit(?:s|ed)?|return(?:s|ed)?|end(?:s|ed)|finish(?:es|ed)|complete[sd]|came back|comes back)(?: with)?"
+    rf"(?: an?| the)?(?: exit| return)?(?: status| code| status code)?(?: of)? (?P<rc>{_NUMBER})(?! \w+s\b)"
+)
 _OK: Final = (
     r"(?:succeed(?:ed|s)|pass(?:ed|es)|(?:was|is|were) (?:successful|a success)|worked"
-    rf"|(?:completed|finished|ran|runs|exited|ended|executed|completes|finishes){_WELL}"
+    rf"|(?:completed|finished|ran|runs|exited|exits|ended|ends|executed|executes|completes|finishes|went|goes){_WELL}"
+    r"|(?:produce[sd]?|gave|gives|report(?:s|ed)|show(?:s|ed)|raise[sd]|threw|throws|print(?:s|ed)) (?:no|zero)"
+    rf" {_TROUBLE}"
     r"|(?:was|were|has been) successfully (?:completed|executed|run))"
 )
 _BAD: Final = (
     r"(?P<bad>failed|fails|errored|crashed|(?:did not|didn't|does not|doesn't) (?:succeed|pass|complete|finish|work)"
     r"|(?:was|is) (?:not successful|unsuccessful))"
 )
-_CAME: Final = rf"(?:{_OK}|{_BAD})\b(?! (?:to|in|on|the|a|an|its|as)\b)"
+_CAME: Final = rf"(?:{_STATUS}|(?:{_OK}|{_BAD})\b)(?! (?:to|in|on|the|a|an|its|as)\b)"
 ENDED: Final = (
-    regex(rf"(?P<c>{_CODE})(?: command| script| step| run)?{_ALSO} {_CAME}"),
+    regex(rf"(?P<c>{_CODE})\)?(?: command| script| step| run)?{_ALSO} {_CAME}"),
     regex(rf"\bran (?:the )?(?P<c>{_CODE})(?: command)?(?:,? and (?:it )?|,? which |, it ){_CAME}"),
     regex(rf"\bsuccessfully ran (?:the )?(?P<c>{_CODE})(?P<bad>(?!))?"),
     regex(rf"\bran (?:the )?(?P<c>{_CODE}){_WELL}(?P<bad>(?!))?"),
@@ -169,6 +184,11 @@ VERSIONS: Final = (
     regex(rf"\bversion of (?:the )?{_PROGRAM}(?: here| installed)? is{_ALSO} {_VERSION}"),
     regex(rf"{_PROGRAM}(?:'s)? version is{_ALSO} {_VERSION}"),
     regex(rf"{_PROGRAM} is{_ALSO} (?:at|on)(?: version)? {_VERSION}"),
+    regex(
+        r"(?P<prog>\u2039c[0-9]+\u203a) (?:prints?|printed|reports?|reported|shows?|showed|says|outputs?|gives|gave"
+        rf"|returns|returned)(?: (?:version|[a-z]{{2,20}}))? {_VERSION}"
+    ),
+    regex(rf"{_PROGRAM} (?:version )?{_VERSION} (?:is|was){_ALSO} (?:installed|active|in use|running)\b"),
     regex(rf"(?:^|[,:] ){_PROGRAM} is(?P<loose>){_ALSO} {_VERSION}"),
 )
 NO_PROGRAMS: Final = frozenset({

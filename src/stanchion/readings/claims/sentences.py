@@ -13,8 +13,10 @@ from typing import Final, NamedTuple
 
 from stanchion.kernel.regex import regex
 from stanchion.readings.claims import forms
-from stanchion.readings.claims.claim import Claim, Predicate
-from stanchion.readings.claims.mood import CONDITION, SENTENCE, TURN, is_stated
+from stanchion.readings.claims.claim import Claim, Predicate, normal
+from stanchion.readings.claims.clauses import Clause, clauses
+from stanchion.readings.claims.mood import CONDITION, is_stated, leans
+from stanchion.readings.claims.numerals import number_of
 from stanchion.readings.claims.tagging import Knows, Tagged, kind_of, tagged
 from stanchion.readings.shell.single import single
 
@@ -34,6 +36,9 @@ _GOES_ON: Final = regex(r",? and (?=(?:now |also |still )?(?:does|has|is|contain
 """Where a second statement about the same begins."""
 
 
+_About = tuple[Predicate, str, int | str | None]
+
+
 class Said(NamedTuple):
     """Something that a text says. Without `firm` it may be about something else: it counts only where something is
     known of it."""
@@ -45,27 +50,33 @@ class Said(NamedTuple):
 def said_in(text: str, knows: Knows = lambda _name: False) -> tuple[Said, ...]:
     """What a text says as something that is so. `knows` tells which words are names of files that were seen."""
     read = tagged(text, knows)
-    found: dict[Said, None] = {}
+    found: dict[_About, Said] = {}
     for clause in _clauses(read.text):
         for one in _in_clause(clause, read):
-            found[one] = None
+            about = _about(one.claim)
+            before = found.pop(about, one)
+            found[about] = Said(one.claim, one.firm or (before.claim == one.claim and before.firm))
             if len(found) >= MOST:
-                return tuple(found)
-    return tuple(found)
+                return tuple(found.values())
+    return tuple(found.values())
 
 
-def _clauses(text: str) -> Iterator[str]:
-    """The clauses of a text; what depends on a condition stays with it, and what has no subject gets the one before."""
-    for sentence in SENTENCE.findall(text):
-        plain = " ".join(sentence.split())
-        if plain.endswith("?"):
-            continue
-        opened = ""
-        for part in TURN.split(plain):
-            for each in _JOINED.split(part):
-                yield from [f"{opened}{clause}" for clause in _with_subject(each)]
-                if CONDITION.search(each) is not None:
-                    opened = f"{each}, "
+def _about(claim: Claim) -> _About:
+    """What a claim is about: of two that say different things of it, the last counts."""
+    value = claim.value if claim.predicate is Predicate.CONTAINS else None
+    return claim.predicate, normal(claim).subject, value
+
+
+def _clauses(text: str) -> Iterator[Clause]:
+    """The clauses of a text; what has no subject gets the one before."""
+    for clause in clauses(forms.APPOSED.sub(r"\1 \2 ", text)):
+        whole, start = clause.text, 0
+        for turn in [*_JOINED.finditer(whole), None]:
+            end = len(whole) if turn is None else turn.start()
+            before = whole[:start] if leans(whole[:start]) or CONDITION.search(whole[:start]) is not None else ""
+            for each in _with_subject(whole[start:end]):
+                yield Clause(f"{before}{each}", f"{whole[end:]}{clause.follows}")
+            start = end if turn is None else turn.end()
 
 
 def _with_subject(part: str) -> Iterator[str]:
@@ -76,11 +87,15 @@ def _with_subject(part: str) -> Iterator[str]:
         yield f"{subject[0]} {other}" if subject is not None else other
 
 
-def _in_clause(clause: str, read: Tagged) -> Iterator[Said]:
+def _in_clause(clause: Clause, read: Tagged) -> Iterator[Said]:
     for form, claims in _FORMS:
-        for match in form.finditer(clause):
-            before, after = clause[: match.start()], clause[match.end() :]
-            if is_stated(before, after) and not _UNSURE.search(before) and not _LATER.search(after):
+        for match in form.finditer(clause.text):
+            before, after = clause.text[: match.start()], clause.text[match.end() :]
+            if (
+                is_stated(before, match[0], after, clause.follows)
+                and not _UNSURE.search(before)
+                and not _LATER.search(after)
+            ):
                 yield from claims(match, read)
 
 
@@ -89,18 +104,12 @@ def _counts(match: re.Match[str], read: Tagged) -> Iterator[Said]:
         groups = match.groupdict()
         if groups.get(number) is not None:
             kind = Predicate.LINES if groups[unit].startswith("line") else Predicate.BYTES
-            yield Said(Claim(kind, read.piece(match["p"]), _number(read.piece(groups[number]))))
+            yield Said(Claim(kind, read.piece(match["p"]), number_of(read.piece(groups[number]))))
 
 
-def _number(text: str) -> int | str:
-    """A whole number; what is none stays a text, which counts nothing."""
-    plain = text.replace(",", "")
-    if plain in forms.NUMBERS:
-        return forms.NUMBERS.index(plain) + 1
-    try:
-        return int(plain)
-    except ValueError:
-        return plain
+def _empty(match: re.Match[str], read: Tagged) -> Iterator[Said]:
+    """A file without a byte; of a folder nothing is known that speaks against it."""
+    yield Said(Claim(Predicate.BYTES, read.piece(match["p"]), 0), firm=False)
 
 
 def _exists(match: re.Match[str], read: Tagged) -> Iterator[Said]:
@@ -138,19 +147,25 @@ def _ended(match: re.Match[str], read: Tagged) -> Iterator[Said]:
     if argv is None or "(" in code:
         return
     firm = len(argv) > 1 and kind_of(match["c"]) == "c"
-    yield Said(Claim(Predicate.SUCCEEDED, code, polarity=match["bad"] is None), firm)
+    yield Said(Claim(Predicate.SUCCEEDED, code, polarity=_went_well(match, read)), firm)
+
+
+def _went_well(match: re.Match[str], read: Tagged) -> bool:
+    """Whether a command is said to have gone well, by a word or by its status."""
+    status = match.groupdict().get("rc")
+    return match["bad"] is None and (status is None or number_of(read.piece(status)) == 0)
 
 
 def _went(match: re.Match[str], read: Tagged) -> Iterator[Said]:
     """What a command does, as a noun."""
     noun = match["noun"]
     if noun not in forms.CHECKS:
-        yield Said(Claim(Predicate.SUCCEEDED, noun, polarity=match["bad"] is None), forms.stem(noun) in forms.DEEDS)
+        yield Said(Claim(Predicate.SUCCEEDED, noun, polarity=_went_well(match, read)), forms.stem(noun) in forms.DEEDS)
 
 
 def _version(match: re.Match[str], read: Tagged) -> Iterator[Said]:
-    program, value = read.piece(match["prog"]).lower(), read.piece(match["v"])
-    if program in forms.NO_PROGRAMS:
+    program, value = read.piece(match["prog"]).lower().removesuffix(" --version"), read.piece(match["v"])
+    if program in forms.NO_PROGRAMS or " " in program:
         return
     firm = match.groupdict().get("loose") is None or value.count(".") > 1
     yield Said(Claim(Predicate.VERSION, program, value.removeprefix("v")), firm)
@@ -158,6 +173,7 @@ def _version(match: re.Match[str], read: Tagged) -> Iterator[Said]:
 
 _FORMS: Final = (
     *[(form, _counts) for form in forms.COUNTS],
+    (forms.EMPTY, _empty),
     *[(form, _exists) for form in forms.EXISTS],
     *[(form, _made) for form in forms.MADE],
     (forms.MOVED, _moved),

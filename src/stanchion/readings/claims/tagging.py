@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from stanchion.kernel.regex import regex
+from stanchion.readings.claims.voice import own_words
 
 READ: Final = 50_000
 """How much of a text is read, from its end: what is claimed is said last."""
@@ -17,8 +18,6 @@ HOSTS: Final = frozenset({"com", "org", "net", "io", "dev", "ai", "app", "edu", 
 """How names of hosts end."""
 SHORT: Final = frozenset({"e.g", "i.e", "a.m", "p.m", "u.s", "etc"})
 
-_FENCED: Final = regex(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)", re.DOTALL | re.MULTILINE)
-_CITED: Final = regex(r"^[ \t]*>[^\n]*$", re.MULTILINE)
 _PIECE: Final = regex(
     r"(?P<code>`{1,2}[^`\n]{1,400}`{1,2})"
     r"|(?P<text>\"[^\"\n]{1,400}\"|\u201c[^\u201d\n]{1,400}\u201d|(?<!\w)'[^'\n]{1,200}'(?!\w))"
@@ -84,7 +83,7 @@ def tagged(text: str, knows: Knows) -> Tagged:
         pieces.append(piece)
         return f"\u2039{label}{len(pieces) - 1}\u203a{behind}"
 
-    plain = _CITED.sub("", _FENCED.sub("\n", text[-READ:])).replace("*", "")
+    plain = own_words(text[-READ:]).replace("*", "")
     lines = [_PIECE.sub(mark, line) for line in plain.splitlines()]
     return Tagged("\n".join(lines).replace("\u2019", "'").lower(), tuple(pieces))
 
