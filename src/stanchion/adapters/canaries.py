@@ -57,6 +57,8 @@ the framework tells them apart; the MCP proxy is tried where it runs, and not wh
 WITHOUT: Final = {
     "clients": "it is what the adapters of `openai`, `anthropic` and `litellm` are made of, which have canaries",
     "pydantic_ai_calls": "it is a part of the adapter of `pydantic_ai`, which has a canary",
+    "langchain_seals": "it is a part of the adapter of `langchain`, which has a canary",
+    "crewai_tools": "it is a part of the adapter of `crewai`, which has a canary",
     "agent_hooks": "it is asked by hosts in other processes and languages, which only they can drive",
 }
 """The adapters that have no canary, and why. A test has every adapter stand here or there."""
