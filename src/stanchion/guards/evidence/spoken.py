@@ -51,7 +51,7 @@ def _needs(claim: Claim, firm: bool, proven: Iterable[Kind]) -> bool:
 
 def worded(claim: Claim) -> str:
     """A claim for who made it. What a file is said to hold is not repeated: it may be a secret."""
-    name, no = f"`{_short(claim.subject)}`", "" if claim.polarity else "not "
+    name = f"`{_short(claim.subject)}`"
     match claim.predicate:
         case Predicate.LINES | Predicate.BYTES:
             return f"{name} has {claim.value} {claim.predicate.value}"
@@ -64,7 +64,7 @@ def worded(claim: Claim) -> str:
         case Predicate.VERSION:
             return f"{name} is version {claim.value}"
         case _:
-            return f"{name} {'exists' if claim.polarity else f'does {no}exist'}"
+            return f"{name} {'exists' if claim.polarity else 'does not exist'}"
 
 
 def _missing(claim: Claim) -> str:
