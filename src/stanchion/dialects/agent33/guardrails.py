@@ -1,0 +1,226 @@
+"""Guardrails: files of the specification in force, the agents under them, and what whoever looks after them does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from stanchion.dialects.agent33.hooks import Hooks
+from stanchion.dialects.agent33.results import ON_ERROR, Alert, Escalation
+from stanchion.dialects.agent33.settings import Agent, OnError, Task, read, read_all
+from stanchion.dialects.agent33.words import RiskLevel, word
+from stanchion.dialects.errors import DialectError
+from stanchion.runtime.shield import Shield
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from stanchion.approvals.answerers import By
+    from stanchion.approvals.bypass import BypassRequest
+    from stanchion.approvals.ticket import Ticket
+    from stanchion.runtime.operating.reload import Watcher
+    from stanchion.telemetry.guardrail_state import GuardrailState
+    from stanchion.telemetry.kinds import Occurrence
+
+PACK: Final = "agent-33"
+"""The guardrails that the specification names."""
+PRE_HANDOFF: Final = "pre-handoff"
+POST_EXECUTION: Final = "post-execution"
+"""The ids of the guardrails that validate handoffs, and output that is nothing but an error: the specification says
+what its hooks check, and gives these none."""
+_ONLY_ERRORS: Final = {"result_errors": "warn", "errors": None, "empty": "allow"}
+METRICS: Final = (
+    "guardrail_invocations_total",
+    "guardrail_duration_ms",
+    "guardrail_blocks_total",
+    "bypass_requests_total",
+)
+OWN: Final = ("name", "extends", "agents", "tasks", "guards", "autonomy")
+"""What a policy beside the guardrails does not say, because the dialect does."""
+
+
+class Guardrails:
+    """Guardrails in force. `Guardrails.load` reads their files; a shield that is there already is handed in."""
+
+    def __init__(self, shield: Shield) -> None:
+        if not isinstance(shield, Shield):
+            raise DialectError(
+                f"`shield` is a `{type(shield).__name__}`: give a `Shield`, or load files with `Guardrails.load`"
+            )
+        self.shield = shield
+        """Stanchion's own shield, with everything that the specification has no word for."""
+
+    @classmethod
+    def load(
+        cls,
+        source: str | Path | Mapping[str, Any] = PACK,
+        *,
+        agents: Mapping[str, Agent | Mapping[str, Any]] | None = None,
+        tasks: Mapping[str, Task | Mapping[str, Any]] | None = None,
+        on_error: OnError | Mapping[str, Any] | None = None,
+        safety_responses: Iterable[str] = (),
+        autonomy: bool = True,
+        policy: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> Guardrails:
+        """Put guardrails in force: a file, a folder of them, one as data, or all that the specification names.
+
+        `agents` and `tasks` are what they are held to. `safety_responses` are the tools that an emergency may use
+        unanswered. Without `autonomy`, budgets that run low make nothing stricter. `policy` has further sections of a
+        Stanchion policy, such as `tools` and `operators`; other options are those of `Shield.load`.
+        """
+        said = policy_for(source, agents, tasks, on_error, safety_responses, autonomy, policy)
+        return cls(Shield.load(said, **options))
+
+    def hooks(self, agent: str, task: str = "", *, risk_level: RiskLevel | str | None = None, **options: Any) -> Hooks:
+        """The hooks of an agent at work on a task; other options are those of `shield.run`."""
+        level: Any = None if risk_level is None else str(word(RiskLevel, risk_level, "risk_level"))
+        return Hooks(self.shield.run(agent, task, risk=level, **options))
+
+    def reload(self) -> None:
+        """Read the files again. They come into force as a whole, or `PolicyError` is raised and nothing changes."""
+        self.shield.reload()
+
+    def watch(self, every_s: float = 1.0) -> Watcher:
+        """Reload whenever a file changes."""
+        return self.shield.watch(every_s)
+
+    def runtime_state(self) -> dict[str, GuardrailState]:
+        """The state of each guardrail, by its id."""
+        return {one.guardrail_id: one for one in self.shield.guardrails()}
+
+    def metrics(self) -> dict[str, dict[tuple[str, ...], tuple[float, ...]]]:
+        """The four metrics of the specification, by name, then by their labels."""
+        found: dict[str, dict[tuple[str, ...], tuple[float, ...]]] = {name: {} for name in METRICS}
+        for series in self.shield.telemetry.collect():
+            if series.metric in found:
+                found[series.metric][series.labels] = series.values
+        return found
+
+    def on_alert(self, tell: Callable[[Alert], None]) -> None:
+        """Have somebody hear of the three alerts of the specification; `tell` has to be quick."""
+
+        def heard(one: Occurrence) -> None:
+            area, _, name = str(one.kind).partition(".")
+            if area == "alert":
+                tell(Alert(name, one.text, one.agent, one.about))
+
+        self.shield.occurrences.subscribe(heard, each=True)
+
+    def escalations(self) -> list[Escalation]:
+        """What waits for somebody's judgement, bypass requests included."""
+        return [self._escalation(one) for one in self.shield.tickets(state="open")]
+
+    def escalation(self, of: str | BypassRequest) -> Escalation:
+        """One of them, answered or not."""
+        return self._escalation(self.shield.ticket(_id_of(of)))
+
+    def approve(self, of: str | BypassRequest, *, by: By, comment: str = "") -> Escalation:
+        """Say yes: the same action goes ahead once when it is asked for again."""
+        return self._escalation(self.shield.approve(_id_of(of), by=by, comment=comment))
+
+    def deny(self, of: str | BypassRequest, *, by: By, comment: str) -> Escalation:
+        """Say no, with the reason that the agent reads."""
+        return self._escalation(self.shield.deny(_id_of(of), by=by, comment=comment))
+
+    def review(self, of: str, *, by: By, comment: str, right: bool = True) -> Escalation:
+        """End the review of an emergency override, with what was found."""
+        return self._escalation(self.shield.review(of, by=by, comment=comment, right=right))
+
+    def _escalation(self, ticket: Ticket) -> Escalation:
+        from stanchion.approvals.order import turn
+
+        return Escalation(
+            id=ticket.id,
+            guardrail_id=ticket.bypass.guardrail if ticket.bypass is not None else ticket.guard,
+            agent_id=ticket.agent,
+            task=ticket.task,
+            action=ticket.tool,
+            context=ticket.content,
+            reason=ticket.message,
+            state=str(ticket.state),
+            priority_order=ticket.roles,
+            escalation_target=turn(ticket, self.shield.authority.known(), self.shield.clock()).roles,
+            timeout=(ticket.expires_at - ticket.opened_at) / 1000,
+        )
+
+    def close(self) -> None:
+        """Close the shield and what it keeps open."""
+        self.shield.close()
+
+    def __enter__(self) -> Guardrails:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+
+def policy_for(
+    source: str | Path | Mapping[str, Any] = PACK,
+    agents: Mapping[str, Agent | Mapping[str, Any]] | None = None,
+    tasks: Mapping[str, Task | Mapping[str, Any]] | None = None,
+    on_error: OnError | Mapping[str, Any] | None = None,
+    safety_responses: Iterable[str] = (),
+    autonomy: bool = True,
+    policy: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """The policy that `Guardrails.load` puts in force."""
+    known, work = read_all(Agent, agents, "agent"), read_all(Task, tasks, "task")
+    more = {} if policy is None else dict(policy)
+    taken = next((key for key in OWN if key in more), None)
+    if taken is not None:
+        raise DialectError(f"`policy` says `{taken}`: {_INSTEAD[taken]}")
+    if isinstance(safety_responses, str):
+        raise DialectError("`safety_responses` is a text: give a list of the names of tools")
+    responses = list(safety_responses)
+    if responses:
+        more["bypass"] = {**more.get("bypass", {}), "safety_responses": responses}
+    reactions = OnError() if on_error is None else read(OnError, on_error, "`on_error`")
+    base, guards = _base(source)
+    return {
+        **base,
+        **more,
+        "autonomy": autonomy,
+        "agents": {name: one.entry() for name, one in known.items()},
+        "tasks": {name: one.entry() for name, one in work.items()},
+        "guards": [
+            *guards,
+            {"use": "output", "id": POST_EXECUTION, "stages": ["tool_result"], **_ONLY_ERRORS},
+            {"use": "handoff", "id": PRE_HANDOFF, "known": bool(known)},
+            reactions.entry(ON_ERROR),
+        ],
+    }
+
+
+_INSTEAD: Final = {
+    "name": "leave it out, it is that of the guardrails",
+    "extends": "give the guardrails as `source`",
+    "agents": "give them as `agents`",
+    "tasks": "give them as `tasks`",
+    "guards": "write them as guardrails, or give your own as `guards`",
+    "autonomy": "give it as `autonomy`",
+}
+
+
+def _base(source: str | Path | Mapping[str, Any]) -> tuple[dict[str, Any], list[Any]]:
+    """What the policy begins with, and the guards that it does not take from elsewhere."""
+    if isinstance(source, Mapping):
+        from stanchion.policy.formats import GUARDRAILS
+        from stanchion.policy.given_data import read_data
+
+        data = dict(source)
+        if "name" in data or not GUARDRAILS.recognises(data):
+            raise DialectError(
+                "`source` has no guardrails: give keys such as `custom_guardrail` or `safety_guardrails`"
+            )
+        made = GUARDRAILS.translate((read_data(data, "guardrails"),), "guardrails").root.data()
+        return {key: value for key, value in made.items() if key != "guards"}, made["guards"]
+    if not isinstance(source, str | Path):
+        raise DialectError(f"`source` is a `{type(source).__name__}`: give a file, a folder, or a mapping")
+    extends = str(source) if source == PACK else str(Path(source).absolute())
+    return {"name": Path(extends).stem, "extends": extends}, []
+
+
+def _id_of(of: str | BypassRequest) -> str:
+    return of if isinstance(of, str) else of.ticket

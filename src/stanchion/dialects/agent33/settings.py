@@ -1,0 +1,128 @@
+"""Settings: what agents, tasks and errors are held to, in the words of the specification, as parts of a policy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import msgspec
+
+from stanchion.dialects.agent33.words import ErrorSeverity, RecoveryAction, RiskLevel
+from stanchion.dialects.errors import DialectError
+from stanchion.policy.nearest import hint
+
+S = TypeVar("S", bound=msgspec.Struct)
+
+
+class Files(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`scope.files` of a task: patterns that every target file has to match, and patterns that none may."""
+
+    write: tuple[str, ...] | None = None
+    deny: tuple[str, ...] = ()
+
+
+class Scope(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`scope` of a task."""
+
+    files: Files = Files()
+
+
+class Agent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An agent, or all whose ids match a pattern. Without `allowed_tools` every tool is allowed; an empty list allows
+    none."""
+
+    role: str = ""
+    allowed_tools: tuple[str, ...] | None = None
+    capabilities: tuple[str, ...] = ()
+    autonomy_level: int | None = None
+
+    def entry(self) -> dict[str, Any]:
+        """The agent as a policy says it."""
+        said: dict[str, Any] = {"role": self.role, "autonomy_level": self.autonomy_level}
+        said |= {"allowed_tools": self.allowed_tools, "capabilities": self.capabilities}
+        return _given(said)
+
+
+class Task(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A task, or all whose names match a pattern. `time_budget` is in seconds, `cost_budget` in US dollars."""
+
+    token_budget: int | None = None
+    time_budget: float | None = None
+    api_call_budget: int | None = None
+    cost_budget: float | None = None
+    scope: Scope = Scope()
+    additional_tools: tuple[str, ...] = ()
+    related_tools: tuple[str, ...] | None = None
+    branches: tuple[str, ...] | None = None
+    risk_level: RiskLevel | None = None
+
+    def entry(self) -> dict[str, Any]:
+        """The task as a policy says it."""
+        budget = _given(
+            {
+                "tokens": self.token_budget,
+                "time_s": self.time_budget,
+                "api_calls": self.api_call_budget,
+                "cost_usd": self.cost_budget,
+            }
+        )
+        files = _given({"write": self.scope.files.write, "deny": self.scope.files.deny})
+        said: dict[str, Any] = {"budget": budget or None, "files": files or None, "branches": self.branches}
+        said |= {"additional_tools": self.additional_tools, "related_tools": self.related_tools}
+        return _given({**said, "risk": None if self.risk_level is None else str(self.risk_level)})
+
+
+class OnError(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What becomes of an error, by how bad it is. A quarantine isolates the agent."""
+
+    max_retries: int = 3
+    recoverable: RecoveryAction = RecoveryAction.RETRY
+    fatal: RecoveryAction = RecoveryAction.ROLLBACK
+    unknown: RecoveryAction = RecoveryAction.ESCALATE
+
+    def entry(self, id_: str) -> dict[str, Any]:
+        """The guard that does it."""
+        reactions = {f"on_{severity}": str(getattr(self, severity)) for severity in ErrorSeverity}
+        return {"use": "recovery", "id": id_, "max_retries": self.max_retries, "isolate": "agent", **reactions}
+
+
+def read(kind: type[S], given: object, name: str) -> S:
+    """A setting that was given as it is or as a mapping; `DialectError` says what is wrong with it."""
+    if isinstance(given, kind):
+        return given
+    if not isinstance(given, Mapping):
+        raise DialectError(f"{name} is a `{type(given).__name__}`: give a `{kind.__name__}` or a mapping of its fields")
+    _known(kind, given, name)
+    try:
+        return msgspec.convert(given, kind)
+    except msgspec.ValidationError as error:
+        raise DialectError(f"{name}: {str(error)[:1].lower()}{str(error)[1:]}") from None
+
+
+def read_all(kind: type[S], given: object, name: str) -> dict[str, S]:
+    """Settings by the names of what they are about."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        plural = f"`{name}s` is a `{type(given).__name__}`"
+        raise DialectError(f"{plural}: give a mapping from names or patterns to `{kind.__name__}`")
+    return {str(key): read(kind, value, f"{name} `{key}`") for key, value in given.items()}
+
+
+def _known(kind: type[msgspec.Struct], given: Mapping[Any, Any], name: str) -> None:
+    fields = {field.name: field.type for field in msgspec.structs.fields(kind)}
+    for key, value in given.items():
+        if key not in fields:
+            raise DialectError(f"{name} has no field `{key!s:.80}`: {hint(str(key), fields)}")
+        inner = fields[key]
+        if isinstance(inner, type) and issubclass(inner, msgspec.Struct) and isinstance(value, Mapping):
+            _known(inner, value, f"`{key}` of {name}")
+
+
+def _given(said: dict[str, Any]) -> dict[str, Any]:
+    """What was said: fields left at nothing say nothing, and an empty `allowed_tools` says a lot."""
+    return {
+        key: list(value) if isinstance(value, tuple) else value
+        for key, value in said.items()
+        if value is not None and value != "" and (value != () or key in ("allowed_tools", "write", "branches"))
+    }
