@@ -115,6 +115,8 @@ def _found(document: Document, node: Node, find: Callable[[str, str], Document],
     try:
         found = find(node.value, document.origin)
     except PolicyError as error:
+        if any(fault.place != node.value for fault in error.faults):
+            raise  # it was found, and says itself where it is wrong
         why = error.faults[0].message
         raise PolicyError([Fault(str(node.at), f"{shown(node.value)} cannot be extended: {why}")]) from None
     if found.origin in chain:

@@ -11,6 +11,7 @@ from stanchion.dialects.agent33.results import ON_ERROR, Alert, Escalation
 from stanchion.dialects.agent33.settings import Agent, OnError, Task, read, read_all
 from stanchion.dialects.agent33.words import RiskLevel, word
 from stanchion.dialects.errors import DialectError
+from stanchion.policy.nearest import hint
 from stanchion.runtime.shield import Shield
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ class Guardrails:
         tasks: Mapping[str, Task | Mapping[str, Any]] | None = None,
         on_error: OnError | Mapping[str, Any] | None = None,
         safety_responses: Iterable[str] = (),
+        log_passes: Iterable[str] = (),
         autonomy: bool = True,
         policy: Mapping[str, Any] | None = None,
         **options: Any,
@@ -67,10 +69,11 @@ class Guardrails:
         """Put guardrails in force: a file, a folder of them, one as data, or all that the specification names.
 
         `agents` and `tasks` are what they are held to. `safety_responses` are the tools that an emergency may use
-        unanswered. Without `autonomy`, budgets that run low make nothing stricter. `policy` has further sections of a
-        Stanchion policy, such as `tools` and `operators`; other options are those of `Shield.load`.
+        unanswered, `log_passes` the guardrails whose passes are recorded too. Without `autonomy`, budgets that run low
+        make nothing stricter. `policy` has further sections of a Stanchion policy, such as `tools` and `operators`;
+        other options are those of `Shield.load`.
         """
-        said = policy_for(source, agents, tasks, on_error, safety_responses, autonomy, policy)
+        said = policy_for(source, agents, tasks, on_error, safety_responses, log_passes, autonomy, policy)
         return cls(Shield.load(said, **options))
 
     def hooks(self, agent: str, task: str = "", *, risk_level: RiskLevel | str | None = None, **options: Any) -> Hooks:
@@ -162,6 +165,7 @@ def policy_for(
     tasks: Mapping[str, Task | Mapping[str, Any]] | None = None,
     on_error: OnError | Mapping[str, Any] | None = None,
     safety_responses: Iterable[str] = (),
+    log_passes: Iterable[str] = (),
     autonomy: bool = True,
     policy: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
@@ -171,13 +175,11 @@ def policy_for(
     taken = next((key for key in OWN if key in more), None)
     if taken is not None:
         raise DialectError(f"`policy` says `{taken}`: {_INSTEAD[taken]}")
-    if isinstance(safety_responses, str):
-        raise DialectError("`safety_responses` is a text: give a list of the names of tools")
-    responses = list(safety_responses)
+    responses = _names(safety_responses, "safety_responses", "tools")
     if responses:
         more["bypass"] = {**more.get("bypass", {}), "safety_responses": responses}
     reactions = OnError() if on_error is None else read(OnError, on_error, "`on_error`")
-    base, guards = _base(source)
+    base, guards = _base(source, _names(log_passes, "log_passes", "guardrails"))
     return {
         **base,
         **more,
@@ -203,23 +205,36 @@ _INSTEAD: Final = {
 }
 
 
-def _base(source: str | Path | Mapping[str, Any]) -> tuple[dict[str, Any], list[Any]]:
-    """What the policy begins with, and the guards that it does not take from elsewhere."""
+def _base(source: str | Path | Mapping[str, Any], logged: list[str]) -> tuple[dict[str, Any], list[Any]]:
+    """What the policy begins with, and the guards that it does not take from elsewhere as they are."""
     if isinstance(source, Mapping):
-        from stanchion.policy.formats import GUARDRAILS
-        from stanchion.policy.given_data import read_data
-
-        data = dict(source)
-        if "name" in data or not GUARDRAILS.recognises(data):
-            raise DialectError(
-                "`source` has no guardrails: give keys such as `custom_guardrail` or `safety_guardrails`"
-            )
-        made = GUARDRAILS.translate((read_data(data, "guardrails"),), "guardrails").root.data()
-        return {key: value for key, value in made.items() if key != "guards"}, made["guards"]
+        made = _translated(dict(source))
+        guards = made.pop("guards")
+        ids = {each["id"] for each in guards}
+        wrong = next((name for name in logged if name not in ids), None)
+        if wrong is not None:
+            raise DialectError(f"`log_passes` names `{wrong}`: {hint(wrong, ids)}")
+        return made, [{**each, "log_pass": True} if each["id"] in logged else each for each in guards]
     if not isinstance(source, str | Path):
         raise DialectError(f"`source` is a `{type(source).__name__}`: give a file, a folder, or a mapping")
     extends = str(source) if source == PACK else str(Path(source).absolute())
-    return {"name": Path(extends).stem, "extends": extends}, []
+    return {"name": Path(extends).stem, "extends": extends}, [{"id": name, "log_pass": True} for name in logged]
+
+
+def _translated(data: dict[str, Any]) -> dict[str, Any]:
+    from stanchion.policy.formats import GUARDRAILS
+    from stanchion.policy.given_data import read_data
+
+    if "name" in data or not GUARDRAILS.recognises(data):
+        raise DialectError("`source` has no guardrails: give keys such as `custom_guardrail` or `safety_guardrails`")
+    made: dict[str, Any] = GUARDRAILS.translate((read_data(data, "guardrails"),), "guardrails").root.data()
+    return made
+
+
+def _names(given: Iterable[str], name: str, of: str) -> list[str]:
+    if isinstance(given, str):
+        raise DialectError(f"`{name}` is a text: give a list of the names of {of}")
+    return list(given)
 
 
 def _id_of(of: str | BypassRequest) -> str:

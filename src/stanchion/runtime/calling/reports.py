@@ -25,6 +25,7 @@ from stanchion.runtime.deciding.left import abandoned
 from stanchion.runtime.deciding.open_calls import adopt
 from stanchion.runtime.deciding.reported import beside, failing, failure_in, taken_in
 from stanchion.runtime.deciding.spend import book, lending, overruns, reserving, start_of, unforeseen, used_by
+from stanchion.runtime.deciding.trouble import trouble_of
 from stanchion.runtime.deciding.undo import remember_reported, undone
 from stanchion.runtime.deciding.unread import against, marked, unreadable
 from stanchion.runtime.driving.flow import Flow
@@ -146,6 +147,8 @@ def _ended(
     elif stage is Stage.TOOL_RESULT and is_open and event.part <= 1 and desk.shield.policy.undos:
         remember_reported(desk, event.tool, done, dict(event.args))
     decision = yield from judge(desk, desk.moment(event, settles=settles, refused=refused), notes)
+    if stage is Stage.ERROR:
+        desk.trouble = trouble_of(event, decision, 0, (), ())
     decision = decision if answer is None else beside(answer, decision)
     if stage is Stage.TOOL_RESULT and decision.action >= STOPS:
         yield from _taken_back(desk, done)

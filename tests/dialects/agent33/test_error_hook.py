@@ -1,0 +1,180 @@
+"""The hook on errors: every line of its block is played."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from stanchion import Refused
+from stanchion.dialects.agent33 import ErrorSeverity, OnError, RecoveryAction, Verdict
+from stanchion.testing import FakeClock, ScriptedTool
+from tests.dialects.agent33.rails import FAILS, Deeds, only, rail, rails
+
+SAFE: dict[str, Any] = {"tools": {"flaky": {"annotations": ["idempotent"]}}}
+
+
+def flaky(*outcomes: Any) -> ScriptedTool:
+    return ScriptedTool(*outcomes, name="flaky")
+
+
+def classified() -> None:
+    hooks = rails(policy=SAFE).hooks("a")
+    errors: list[BaseException] = [ConnectionError("reset"), MemoryError("no room"), KeyError("x"), ValueError("wrong")]
+    told = [hooks.on_error("flaky", error).severity for error in errors]
+    assert told == ["recoverable", "fatal", "unknown", "recoverable"]
+
+
+def determined() -> None:
+    """By how bad it is, or as the settings say; what the agent has to correct is handed to it."""
+    hooks = rails(policy=SAFE).hooks("a")
+    errors: list[BaseException] = [ConnectionError("reset"), MemoryError("no room"), KeyError("x"), ValueError("wrong")]
+    told = [hooks.on_error("flaky", error).recovery for error in errors]
+    assert told == [RecoveryAction.RETRY, RecoveryAction.ROLLBACK, RecoveryAction.ESCALATE, None]
+    other = {"recoverable": "escalate", "fatal": "quarantine", "unknown": "rollback"}
+    made = rails(policy=SAFE, on_error=other)
+    told = [made.hooks(f"a{at}").on_error("flaky", error).recovery for at, error in enumerate(errors)]
+    assert told == [RecoveryAction.ESCALATE, RecoveryAction.QUARANTINE, RecoveryAction.ROLLBACK, None]
+
+
+def captured() -> None:
+    hooks = rails(policy=SAFE).hooks("a")
+    with pytest.raises(MemoryError):
+        hooks.execute(flaky(MemoryError("no room")))
+    kept = hooks.run.last_error
+    assert kept is not None
+    assert (kept.tool, kept.error, kept.text, kept.attempt) == ("flaky", "MemoryError", "no room", 1)
+    told = hooks.on_error("flaky", KeyError("x"), args={"path": "a"})
+    kept = told.context
+    assert kept is not None
+    assert (kept.tool, kept.error, kept.args, kept.code) == ("flaky", "KeyError", {"path": "a"}, "recovery.unknown")
+
+
+def contained() -> None:
+    """An agent that failed for good is isolated, and does not go on failing."""
+    hooks = rails(policy=SAFE, on_error=OnError(fatal=RecoveryAction.QUARANTINE)).hooks("a")
+    hooks.on_error("flaky", MemoryError("no room"))
+    tool = flaky("done")
+    with pytest.raises(Refused):
+        hooks.execute(tool)
+    assert tool.count == 0
+
+
+PURPOSES: dict[str, Callable[[], None]] = {
+    "Classify error severity (recoverable, fatal, unknown)": classified,
+    "Determine recovery action (retry, rollback, escalate)": determined,
+    "Capture error context for diagnostics": captured,
+    "Prevent cascading failures": contained,
+}
+
+
+def retried() -> None:
+    """Up to `max_retries`, and not once more."""
+    clock = FakeClock()
+    tool = flaky(*[ConnectionError("reset") for _ in range(9)])
+    hooks = rails(policy=SAFE, clock=clock, on_error=OnError(max_retries=2)).hooks("a")
+    with pytest.raises(ConnectionError):
+        hooks.execute(tool)
+    assert tool.count == 3
+    assert rails(policy=SAFE).hooks("a").execute(flaky(ConnectionError("reset"), "done")) == "done"
+    spent = [hooks.on_error("flaky", ConnectionError("reset"), attempt=at).recovery for at in (1, 2, 3)]
+    assert spent == [RecoveryAction.RETRY, RecoveryAction.RETRY, None]
+
+
+def rolled_back() -> None:
+    made = rails(policy=SAFE)
+    deeds, undone = Deeds(), []
+    deploy = made.shield.tool(undo=undone.append)(deeds.deploy)
+    hooks = made.hooks("a")
+    for where in ("one", "two"):
+        hooks.execute(deploy, where)
+    with pytest.raises(MemoryError):
+        hooks.execute(flaky(MemoryError("no room")))
+    assert undone == ["two", "one"]
+
+
+def escalated() -> None:
+    made = rails(policy=SAFE)
+    hooks = made.hooks("a")
+    told = hooks.on_error("flaky", KeyError("x"))
+    assert told.final_verdict == Verdict.ESCALATE
+    assert told.escalation is not None
+    asked = made.escalation(told.escalation)
+    assert (asked.agent_id, asked.action, asked.state) == ("a", "flaky", "open")
+
+
+def quarantined() -> None:
+    """The agent is isolated, whatever it tries next; others go on, and so does it once its time is over."""
+    clock = FakeClock()
+    made = rails(policy=SAFE, clock=clock, on_error=OnError(fatal=RecoveryAction.QUARANTINE))
+    hooks, other = made.hooks("a"), made.hooks("b")
+    assert hooks.on_error("flaky", MemoryError("no room")).recovery == RecoveryAction.QUARANTINE
+    assert not hooks.pre_execution("read", {}).proceeds
+    assert not made.hooks("a").pre_execution("read", {}).proceeds
+    assert other.pre_execution("flaky", {}).proceeds
+    clock.advance(300_001)
+    assert made.hooks("a").pre_execution("read", {}).proceeds
+
+
+ACTIONS: dict[str, Callable[[], None]] = {
+    "retry": retried,
+    "rollback": rolled_back,
+    "escalate": escalated,
+    "quarantine": quarantined,
+}
+
+
+def test_the_hook_on_errors_is_for_what_its_block_says() -> None:
+    said = only(115)
+    assert list(said) == ["trigger", "timing", "purpose", "on_block", "actions"]
+    assert said["purpose"] == list(PURPOSES)
+    assert [next(iter(one)) for one in said["actions"]] == list(ACTIONS) == list(RecoveryAction)
+    assert all(f"{severity}" in said["purpose"][0] for severity in ErrorSeverity)
+
+
+@pytest.mark.parametrize("purpose", PURPOSES)
+def test_on_error(purpose: str) -> None:
+    PURPOSES[purpose]()
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_recovery(action: str) -> None:
+    ACTIONS[action]()
+
+
+class Noting:
+    """A guard of the program's own that notes the failures that it was shown."""
+
+    id = "noting"
+    stages = ("error",)
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+
+    def judge(self, event: Any) -> None:
+        self.seen.append(event.error)
+
+
+def test_handling_an_error_waits_until_its_hook_has_completed() -> None:
+    assert only(115)["timing"].startswith("synchronous")
+    noting = Noting()
+    hooks = rails(policy=SAFE, guards=[noting]).hooks("a")
+    with pytest.raises(ValueError, match="wrong"):
+        hooks.execute(flaky(ValueError("wrong")))
+    assert noting.seen == ["ValueError"]
+
+
+@pytest.mark.parametrize("action", ["block", "escalate", "warn"])
+def test_a_guardrail_that_blocks_does_not_keep_the_error_hook_from_running(action: str) -> None:
+    """It runs in whatever state the agent is: with the guardrail, quarantined, or with nothing left of its budget."""
+    assert only(115)["on_block"].startswith("not applicable")
+    made = rails(
+        {"guardrail": rail(FAILS, action, "on_error", priority=99)}, policy=SAFE, tasks={"fix": {"token_budget": 10}}
+    )
+    hooks = made.hooks("a", "fix")
+    told = hooks.on_error("flaky", ConnectionError("reset"))
+    assert "on-error" in [one.guardrail_id for one in told.details]
+    hooks.run.charge(tokens=10, settled=True)
+    told = hooks.on_error("flaky", MemoryError("no room"))
+    assert (told.severity, told.recovery) == (ErrorSeverity.FATAL, RecoveryAction.ROLLBACK)

@@ -1,0 +1,144 @@
+"""The blocks about registration, metrics and alerts, and the notes of the specification's last section."""
+
+from __future__ import annotations
+
+import re
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stanchion.audit.again import moment_of, run_of
+from stanchion.dialects.agent33 import Alert, Guardrails, Verdict
+from stanchion.policy.errors import PolicyError
+from stanchion.telemetry.alert_windows import RULES
+from stanchion.telemetry.catalogue import BLOCKS, BYPASSES, GUARDRAIL_MS, INVOCATIONS
+from stanchion.telemetry.kinds import Kind
+from stanchion.views.verdicts import plan_of, verdicts
+from tests.dialects.agent33.rails import FAILS, WHY, only, rail, rails
+from tests.dialects.listed import text
+
+CUSTOM = "event.tool != 'deploy'"
+
+
+def loaded(folder: Path) -> Guardrails:
+    return Guardrails.load(folder, store="memory:", journal="memory:")
+
+
+def test_guardrails_are_files_in_a_folder_that_are_validated_and_reloaded(tmp_path: Path) -> None:
+    said = only(607)
+    assert said["method"] == "guardrails defined in YAML configuration files"
+    folder = tmp_path / said["location"]
+    folder.mkdir(parents=True)
+    (folder / "safety.yaml").write_text(text("agent33", 140), encoding="utf-8")
+    made = loaded(folder)
+    assert made.hooks("a").pre_execution("bash", {"command": "rm -rf /"}).final_verdict == Verdict.BLOCK
+    assert made.hooks("a").pre_execution("deploy", {}).final_verdict == Verdict.PASS
+    assert said["loading"] == "guardrails loaded at system startup and on configuration reload"
+    own = folder / "own.yaml"
+    own.write_text("guardrail: {id: safety-050, name: own}\n", encoding="utf-8")
+    assert said["validation"] == "guardrail definitions validated against schema before activation"
+    with pytest.raises(PolicyError, match=r"own\.yaml"):
+        made.reload()
+    assert made.hooks("a").pre_execution("bash", {"command": "rm -rf /"}).final_verdict == Verdict.BLOCK
+    own.write_text(str({"guardrail": rail(CUSTOM)}), encoding="utf-8")
+    hooks = made.hooks("a")
+    made.reload()
+    assert hooks.pre_execution("deploy", {}).final_verdict == Verdict.BLOCK, "without a restart, for runs under way"
+
+
+def test_the_metrics_are_those_of_their_block() -> None:
+    said = dict(re.findall(r"- (\w+) \((.+)\)", text("agent33", 632)))
+    code = {one.name: (one.kind, one.labels) for one in (INVOCATIONS, GUARDRAIL_MS, BLOCKS, BYPASSES)}
+    labels = {name: tuple(re.findall(r"guardrail_id|result|category|outcome", how)) for name, how in said.items()}
+    assert labels == {name: names for name, (_, names) in code.items()}
+    assert {name: how.split(",")[0] for name, how in said.items()} == {name: kind for name, (kind, _) in code.items()}
+    made = rails({"guardrail": rail(CUSTOM, bypass={"allowed": True, "requires_approval": "reviewer"})})
+    hooks = made.hooks("a")
+    for tool in ("read", "deploy"):
+        hooks.pre_execution(tool, {})
+    hooks.request_bypass("safety-050", WHY)
+    found = made.metrics()
+    assert set(found) == set(said)
+    assert found["guardrail_invocations_total"]["safety-050", "pass"] == (1,)
+    assert found["guardrail_invocations_total"]["safety-050", "block"] == (1,)
+    assert sum(found["guardrail_duration_ms"][("safety-050",)][1:]) == 2
+    assert found["guardrail_blocks_total"] == {("safety",): (1,)}
+    assert found["bypass_requests_total"] == {("safety-050", "requested"): (1,)}
+
+
+def test_the_alerts_have_the_limits_of_their_block() -> None:
+    said = {one["name"]: one["condition"] for one in only(632)["alerts"]}
+    assert [str(kind).removeprefix("alert.") for kind in RULES] == list(said)
+    numbers = {name: tuple(map(int, re.findall(r"\d+", how))) for name, how in said.items()}
+    rate, abuse, slow = RULES[Kind.HIGH_BLOCK_RATE], RULES[Kind.BYPASS_ABUSE], RULES[Kind.GUARDRAIL_SLOW]
+    assert numbers["high_block_rate"] == (rate.above * 100, rate.window_ms // 60_000)
+    assert numbers["bypass_abuse"] == (abuse.above,)
+    assert ("per agent per hour" in said["bypass_abuse"], abuse.window_ms) == (True, 3_600_000)
+    assert numbers["guardrail_slow"] == (slow.above,)
+
+
+def test_alerts_are_told_by_the_names_of_their_block() -> None:
+    made = rails({"guardrail": rail(CUSTOM, bypass={"allowed": True, "requires_approval": "reviewer"})})
+    told: list[Alert] = []
+    made.on_alert(told.append)
+    hooks = made.hooks("ann")
+    for _ in range(7):
+        hooks.pre_execution("read", {})
+    for _ in range(3):
+        hooks.pre_execution("deploy", {})
+    assert told == []
+    hooks.pre_execution("deploy", {})
+    assert [(one.name, one.agent_id) for one in told] == [("high_block_rate", "ann")]
+    for at in range(6):
+        hooks.pre_execution("deploy", {"at": at})
+        hooks.request_bypass("safety-050", WHY)
+    assert [one.name for one in told] == ["high_block_rate", "bypass_abuse"]
+
+
+class Broken:
+    """A guardrail of the program's own that does not work."""
+
+    id = "broken"
+
+    def judge(self, event: Any) -> Any:
+        raise RuntimeError("no")
+
+
+class Slow:
+    """A guardrail of the program's own that takes longer than it may."""
+
+    id = "slow"
+    deadline_ms = 20
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.go_on = threading.Event()
+
+    def judge(self, event: Any) -> None:
+        self.asked += 1
+        self.go_on.wait(60)
+
+
+def test_a_guardrail_that_crashes_blocks() -> None:
+    told = rails(guards=[Broken()]).hooks("a").pre_execution("read", {})
+    assert told.final_verdict == Verdict.BLOCK
+    assert (told.details[-1].guardrail_id, told.details[-1].result) == ("broken", Verdict.BLOCK)
+
+
+def test_a_guardrail_that_times_out_blocks_and_was_asked_once() -> None:
+    slow = Slow()
+    told = rails(guards=[slow]).hooks("a").pre_execution("read", {})
+    slow.go_on.set()
+    assert (told.final_verdict, told.decision.code, slow.asked) == (Verdict.BLOCK, "kernel.lookup_expired", 1)
+
+
+def test_all_results_are_in_the_trace() -> None:
+    """The record and the policy give back what each guardrail said."""
+    made = rails({"guardrails": [rail(FAILS, "warn"), {**rail(CUSTOM, priority=20), "id": "safety-051"}]})
+    told = made.hooks("a").pre_execution("deploy", {})
+    entry = made.shield.journal.kept()[-1].read()
+    seen = verdicts(entry, plan_of(entry, moment_of(entry, run_of(entry)), made.shield.policy))
+    assert [(one.guardrail_id, one.result) for one in seen] == [(one.guardrail_id, one.result) for one in told.details]
+    assert [one.guardrail_id for one in seen][-2:] == ["safety-050", "safety-051"]
