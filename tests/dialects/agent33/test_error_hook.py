@@ -84,7 +84,8 @@ def retried() -> None:
 
 def rolled_back() -> None:
     made = rails(policy=SAFE)
-    deeds, undone = Deeds(), []
+    deeds = Deeds()
+    undone: list[str] = []
     deploy = made.shield.tool(undo=undone.append)(deeds.deploy)
     hooks = made.hooks("a")
     for where in ("one", "two"):

@@ -196,7 +196,8 @@ def test_the_commit_waits_until_the_hook_has_completed() -> None:
 
 def test_a_blocked_result_is_discarded_and_rolled_back() -> None:
     assert only(64)["on_block"] == "results are discarded, action rolled back if possible"
-    deeds, undone = Deeds(), []
+    deeds = Deeds()
+    undone: list[str] = []
     made = rails({"guardrail": rail(FAILS, "block", "post_execution")})
     tool = made.shield.tool(undo=undone.append)(deeds.deploy)
     hooks = made.hooks("a")

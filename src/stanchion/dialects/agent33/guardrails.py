@@ -31,6 +31,8 @@ POST_EXECUTION: Final = "post-execution"
 """The ids of the guardrails that validate handoffs, and output that is nothing but an error: the specification says
 what its hooks check, and gives these none."""
 _ONLY_ERRORS: Final = {"result_errors": "warn", "errors": None, "empty": "allow"}
+SANDBOX: Final = "safety-004"
+"""The guardrail that keeps actions in a folder."""
 METRICS: Final = (
     "guardrail_invocations_total",
     "guardrail_duration_ms",
@@ -60,6 +62,7 @@ class Guardrails:
         agents: Mapping[str, Agent | Mapping[str, Any]] | None = None,
         tasks: Mapping[str, Task | Mapping[str, Any]] | None = None,
         on_error: OnError | Mapping[str, Any] | None = None,
+        sandbox: str | Path | None = None,
         safety_responses: Iterable[str] = (),
         log_passes: Iterable[str] = (),
         autonomy: bool = True,
@@ -68,12 +71,13 @@ class Guardrails:
     ) -> Guardrails:
         """Put guardrails in force: a file, a folder of them, one as data, or all that the specification names.
 
-        `agents` and `tasks` are what they are held to. `safety_responses` are the tools that an emergency may use
-        unanswered, `log_passes` the guardrails whose passes are recorded too. Without `autonomy`, budgets that run low
-        make nothing stricter. `policy` has further sections of a Stanchion policy, such as `tools` and `operators`;
-        other options are those of `Shield.load`.
+        `agents` and `tasks` are what they are held to. `sandbox` is the folder in which `safety-004` keeps actions;
+        without it, only what surely leaves the working directory is outside. `safety_responses` are the tools that an
+        emergency may use unanswered, `log_passes` the guardrails whose passes are recorded too. Without `autonomy`,
+        budgets that run low make nothing stricter. `policy` has further sections of a Stanchion policy, such as
+        `tools` and `operators`; other options are those of `Shield.load`.
         """
-        said = policy_for(source, agents, tasks, on_error, safety_responses, log_passes, autonomy, policy)
+        said = policy_for(source, agents, tasks, on_error, sandbox, safety_responses, log_passes, autonomy, policy)
         return cls(Shield.load(said, **options))
 
     def hooks(self, agent: str, task: str = "", *, risk_level: RiskLevel | str | None = None, **options: Any) -> Hooks:
@@ -164,6 +168,7 @@ def policy_for(
     agents: Mapping[str, Agent | Mapping[str, Any]] | None = None,
     tasks: Mapping[str, Task | Mapping[str, Any]] | None = None,
     on_error: OnError | Mapping[str, Any] | None = None,
+    sandbox: str | Path | None = None,
     safety_responses: Iterable[str] = (),
     log_passes: Iterable[str] = (),
     autonomy: bool = True,
@@ -179,7 +184,12 @@ def policy_for(
     if responses:
         more["bypass"] = {**more.get("bypass", {}), "safety_responses": responses}
     reactions = OnError() if on_error is None else read(OnError, on_error, "`on_error`")
-    base, guards = _base(source, _names(log_passes, "log_passes", "guardrails"))
+    changes: dict[str, dict[str, Any]] = {}
+    for name in _names(log_passes, "log_passes", "guardrails"):
+        changes.setdefault(name, {})["log_pass"] = True
+    if sandbox is not None:
+        changes.setdefault(SANDBOX, {})["root"] = [str(Path(sandbox).absolute())]
+    base, guards = _base(source, changes)
     return {
         **base,
         **more,
@@ -205,20 +215,23 @@ _INSTEAD: Final = {
 }
 
 
-def _base(source: str | Path | Mapping[str, Any], logged: list[str]) -> tuple[dict[str, Any], list[Any]]:
+def _base(
+    source: str | Path | Mapping[str, Any], changes: dict[str, dict[str, Any]]
+) -> tuple[dict[str, Any], list[Any]]:
     """What the policy begins with, and the guards that it does not take from elsewhere as they are."""
     if isinstance(source, Mapping):
         made = _translated(dict(source))
         guards = made.pop("guards")
         ids = {each["id"] for each in guards}
-        wrong = next((name for name in logged if name not in ids), None)
+        wrong = next((name for name in changes if name not in ids), None)
         if wrong is not None:
-            raise DialectError(f"`log_passes` names `{wrong}`: {hint(wrong, ids)}")
-        return made, [{**each, "log_pass": True} if each["id"] in logged else each for each in guards]
+            option = "sandbox" if "root" in changes[wrong] else "log_passes"
+            raise DialectError(f"`{option}` needs the guardrail `{wrong}`: {hint(wrong, ids)}")
+        return made, [{**each, **changes.get(each["id"], {})} for each in guards]
     if not isinstance(source, str | Path):
         raise DialectError(f"`source` is a `{type(source).__name__}`: give a file, a folder, or a mapping")
     extends = str(source) if source == PACK else str(Path(source).absolute())
-    return {"name": Path(extends).stem, "extends": extends}, [{"id": name, "log_pass": True} for name in logged]
+    return {"name": Path(extends).stem, "extends": extends}, [{"id": name, **one} for name, one in changes.items()]
 
 
 def _translated(data: dict[str, Any]) -> dict[str, Any]:

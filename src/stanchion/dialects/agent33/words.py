@@ -87,7 +87,7 @@ MODE_OF: Final = {
 """The modes by the names that decisions have for them."""
 
 
-def word(kind: type[W], given: object, name: str) -> W:
+def word(kind: type[W], given: str, name: str) -> W:
     """A word of a kind; `DialectError` with the nearest one where there is no such word."""
     try:
         return kind(given)
