@@ -133,35 +133,33 @@ def test_a_block_prevents_is_recorded_and_tells_why_and_what_to_do() -> None:
     assert "ask for a bypass of `safety-050`" in told.remediation
 
 
-def modified() -> None:
+def test_a_blocked_agent_may_change_the_action() -> None:
     _, hooks, _ = blocked()
     assert hooks.pre_execution("stage", {"where": "here"}).final_verdict == Verdict.PASS
 
 
-def bypassed() -> None:
+def test_a_blocked_agent_may_ask_for_a_bypass() -> None:
     made, hooks, deeds = blocked()
     request = hooks.request_bypass("safety-050", WHY)
     assert made.approve(request, by="kim").state == "approved"
     assert hooks.execute(deeds.deploy, where="here") == "deployed here"
 
 
-def taken_to_a_supervisor() -> None:
+def test_a_blocked_agent_may_go_to_a_supervisor() -> None:
     made, hooks, _ = blocked()
     asked = made.escalation(hooks.escalate("the customer waits for it today"))
     assert (asked.agent_id, asked.state) == ("a", "open")
 
 
 RECOVERY = {
-    "agent may modify the action and retry": modified,
-    "agent may request bypass (if allowed for this guardrail)": bypassed,
-    "agent may escalate to supervisor": taken_to_a_supervisor,
+    "agent may modify the action and retry": test_a_blocked_agent_may_change_the_action,
+    "agent may request bypass (if allowed for this guardrail)": test_a_blocked_agent_may_ask_for_a_bypass,
+    "agent may escalate to supervisor": test_a_blocked_agent_may_go_to_a_supervisor,
 }
 
 
-@pytest.mark.parametrize("way", RECOVERY)
-def test_a_blocked_agent_has_the_ways_out_of_its_block(way: str) -> None:
+def test_a_blocked_agent_has_the_ways_out_of_its_block() -> None:
     assert only(353)["recovery"] == list(RECOVERY)
-    RECOVERY[way]()
 
 
 ROLES = ("reviewer", "architect", "human_operator")

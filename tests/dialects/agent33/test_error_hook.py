@@ -19,14 +19,14 @@ def flaky(*outcomes: Any) -> ScriptedTool:
     return ScriptedTool(*outcomes, name="flaky")
 
 
-def classified() -> None:
+def test_errors_are_classified() -> None:
     hooks = rails(policy=SAFE).hooks("a")
     errors: list[BaseException] = [ConnectionError("reset"), MemoryError("no room"), KeyError("x"), ValueError("wrong")]
     told = [hooks.on_error("flaky", error).severity for error in errors]
     assert told == ["recoverable", "fatal", "unknown", "recoverable"]
 
 
-def determined() -> None:
+def test_what_becomes_of_an_error_depends_on_how_bad_it_is() -> None:
     """By how bad it is, or as the settings say; what the agent has to correct is handed to it."""
     hooks = rails(policy=SAFE).hooks("a")
     errors: list[BaseException] = [ConnectionError("reset"), MemoryError("no room"), KeyError("x"), ValueError("wrong")]
@@ -38,7 +38,7 @@ def determined() -> None:
     assert told == [RecoveryAction.ESCALATE, RecoveryAction.QUARANTINE, RecoveryAction.ROLLBACK, None]
 
 
-def captured() -> None:
+def test_the_context_of_an_error_is_kept() -> None:
     hooks = rails(policy=SAFE).hooks("a")
     with pytest.raises(MemoryError):
         hooks.execute(flaky(MemoryError("no room")))
@@ -51,7 +51,7 @@ def captured() -> None:
     assert (kept.tool, kept.error, kept.args, kept.code) == ("flaky", "KeyError", {"path": "a"}, "recovery.unknown")
 
 
-def contained() -> None:
+def test_an_agent_that_failed_does_not_go_on_failing() -> None:
     """An agent that failed for good is isolated, and does not go on failing."""
     hooks = rails(policy=SAFE, on_error=OnError(fatal=RecoveryAction.QUARANTINE)).hooks("a")
     hooks.on_error("flaky", MemoryError("no room"))
@@ -62,14 +62,14 @@ def contained() -> None:
 
 
 PURPOSES: dict[str, Callable[[], None]] = {
-    "Classify error severity (recoverable, fatal, unknown)": classified,
-    "Determine recovery action (retry, rollback, escalate)": determined,
-    "Capture error context for diagnostics": captured,
-    "Prevent cascading failures": contained,
+    "Classify error severity (recoverable, fatal, unknown)": test_errors_are_classified,
+    "Determine recovery action (retry, rollback, escalate)": test_what_becomes_of_an_error_depends_on_how_bad_it_is,
+    "Capture error context for diagnostics": test_the_context_of_an_error_is_kept,
+    "Prevent cascading failures": test_an_agent_that_failed_does_not_go_on_failing,
 }
 
 
-def retried() -> None:
+def test_a_failed_action_is_retried_up_to_max_retries() -> None:
     """Up to `max_retries`, and not once more."""
     clock = FakeClock()
     tool = flaky(*[ConnectionError("reset") for _ in range(9)])
@@ -82,7 +82,7 @@ def retried() -> None:
     assert spent == [RecoveryAction.RETRY, RecoveryAction.RETRY, None]
 
 
-def rolled_back() -> None:
+def test_partial_changes_are_undone() -> None:
     made = rails(policy=SAFE)
     deeds = Deeds()
     undone: list[str] = []
@@ -95,7 +95,7 @@ def rolled_back() -> None:
     assert undone == ["two", "one"]
 
 
-def escalated() -> None:
+def test_an_error_goes_to_a_person() -> None:
     made = rails(policy=SAFE)
     hooks = made.hooks("a")
     told = hooks.on_error("flaky", KeyError("x"))
@@ -105,7 +105,7 @@ def escalated() -> None:
     assert (asked.agent_id, asked.action, asked.state) == ("a", "flaky", "open")
 
 
-def quarantined() -> None:
+def test_a_failing_agent_is_isolated() -> None:
     """The agent is isolated, whatever it tries next; others go on, and so does it once its time is over."""
     clock = FakeClock()
     made = rails(policy=SAFE, clock=clock, on_error=OnError(fatal=RecoveryAction.QUARANTINE))
@@ -119,10 +119,10 @@ def quarantined() -> None:
 
 
 ACTIONS: dict[str, Callable[[], None]] = {
-    "retry": retried,
-    "rollback": rolled_back,
-    "escalate": escalated,
-    "quarantine": quarantined,
+    "retry": test_a_failed_action_is_retried_up_to_max_retries,
+    "rollback": test_partial_changes_are_undone,
+    "escalate": test_an_error_goes_to_a_person,
+    "quarantine": test_a_failing_agent_is_isolated,
 }
 
 
@@ -132,16 +132,6 @@ def test_the_hook_on_errors_is_for_what_its_block_says() -> None:
     assert said["purpose"] == list(PURPOSES)
     assert [next(iter(one)) for one in said["actions"]] == list(ACTIONS) == list(RecoveryAction)
     assert all(f"{severity}" in said["purpose"][0] for severity in ErrorSeverity)
-
-
-@pytest.mark.parametrize("purpose", PURPOSES)
-def test_on_error(purpose: str) -> None:
-    PURPOSES[purpose]()
-
-
-@pytest.mark.parametrize("action", ACTIONS)
-def test_recovery(action: str) -> None:
-    ACTIONS[action]()
 
 
 class Noting:

@@ -22,7 +22,7 @@ def write(path: str) -> tuple[str, dict[str, Any]]:
     return "write_file", {"path": path, "content": "x"}
 
 
-def within_scope() -> None:
+def test_the_action_is_within_the_scope_of_its_task() -> None:
     tasks = {"fix": {"scope": {"files": {"write": ["src/**"], "deny": ["src/keys/**"]}}}}
     hooks = rails(tasks=tasks).hooks("a", "fix")
     assert verdicts(hooks, write("src/login.py"), write("docs/x.md"), write("src/keys/id")) == [
@@ -32,20 +32,20 @@ def within_scope() -> None:
     ]
 
 
-def budget_suffices() -> None:
+def test_the_budget_suffices_for_the_action() -> None:
     hooks = rails(tasks={"fix": {"token_budget": 100}}, autonomy=False).hooks("a", "fix")
     assert hooks.pre_execution("read", {}, estimated_tokens=101).final_verdict == Verdict.BLOCK
     assert hooks.pre_execution("read", {}, estimated_tokens=70).final_verdict == Verdict.PASS
     assert hooks.pre_execution("read", {}, estimated_tokens=31).final_verdict == Verdict.BLOCK
 
 
-def on_the_allowlist() -> None:
+def test_the_tool_is_on_the_allowlist() -> None:
     made = rails(agents={"a": {"allowed_tools": ["read"]}, "none": {"allowed_tools": []}})
     assert verdicts(made.hooks("a"), ("read", {}), ("deploy", {})) == ["pass", "block"]
     assert verdicts(made.hooks("none"), ("read", {})) == ["block"]
 
 
-def not_locked_by_another() -> None:
+def test_no_target_file_is_locked_by_another_agent() -> None:
     made = rails({"compliance_guardrails": only(194)[:1]})
     ann, bob = made.hooks("ann"), made.hooks("bob")
     ann.run.lock("src/login.py")
@@ -57,10 +57,10 @@ def not_locked_by_another() -> None:
 
 
 BEFORE: dict[str, Callable[[], None]] = {
-    "Validate the action is within scope": within_scope,
-    "Check autonomy budget is sufficient": budget_suffices,
-    "Verify tool is on the allowlist": on_the_allowlist,
-    "Confirm target files are not locked by another agent": not_locked_by_another,
+    "Validate the action is within scope": test_the_action_is_within_the_scope_of_its_task,
+    "Check autonomy budget is sufficient": test_the_budget_suffices_for_the_action,
+    "Verify tool is on the allowlist": test_the_tool_is_on_the_allowlist,
+    "Confirm target files are not locked by another agent": test_no_target_file_is_locked_by_another_agent,
 }
 
 
@@ -68,11 +68,6 @@ def test_the_hook_before_execution_is_for_what_its_block_says() -> None:
     said = only(47)
     assert list(said) == ["trigger", "timing", "purpose", "on_block", "on_warn"]
     assert said["purpose"] == list(BEFORE)
-
-
-@pytest.mark.parametrize("purpose", BEFORE)
-def test_before_execution(purpose: str) -> None:
-    BEFORE[purpose]()
 
 
 class Noting:
@@ -116,7 +111,7 @@ def test_a_warned_action_proceeds_and_the_warning_is_logged_and_told() -> None:
     assert [(one.guard, one.action) for one in kept[0].findings] == [("safety-050", "WARN")]
 
 
-def no_empty_output() -> None:
+def test_output_is_neither_empty_nor_an_error() -> None:
     tools = {"tools": {"read_page": {"annotations": ["read_only"]}}}
     hooks = rails({"quality_guardrails": only(167)[:1]}, policy={**tools, **OPEN}).hooks("a")
     said = ["", "  ", None, "Error: no such page", "Traceback (most recent call last):\nValueError: x", "words", 0]
@@ -124,7 +119,7 @@ def no_empty_output() -> None:
     assert told == ["warn", "warn", "warn", "warn", "warn", "pass", "pass"]
 
 
-def no_sensitive_data() -> None:
+def test_output_has_no_sensitive_data() -> None:
     hooks = rails({"safety_guardrails": only(140)[2:3]}).hooks("a")
     said = [
         "key: AKIAQ3EGRPYX7K2LMN5T",
@@ -137,7 +132,7 @@ def no_sensitive_data() -> None:
     assert told == ["block", "block", "block", "block", "pass"]
 
 
-def of_its_schema() -> None:
+def test_output_conforms_to_its_schema() -> None:
     schema = {"type": "object", "required": ["degrees"], "properties": {"degrees": {"type": "number"}}}
     policy = {"tools": {"weather": {"result_schema": schema}}}
     hooks = rails({"quality_guardrails": only(167)[1:2]}, policy=policy).hooks("a")
@@ -145,7 +140,7 @@ def of_its_schema() -> None:
     assert told == ["pass", "block"]
 
 
-def counters_updated() -> None:
+def test_what_was_used_is_counted() -> None:
     hooks = rails(tasks={"fix": {"token_budget": 100}}, autonomy=False).hooks("a", "fix")
     first = hooks.pre_execution("read", {}, estimated_tokens=70)
     hooks.post_execution("read", {}, "words", after=first, tokens=20)
@@ -155,10 +150,10 @@ def counters_updated() -> None:
 
 
 AFTER: dict[str, Callable[[], None]] = {
-    "Validate output quality (no empty results, no obvious errors)": no_empty_output,
-    "Check for sensitive data in output (secrets, credentials, PII)": no_sensitive_data,
-    "Verify output conforms to expected schema": of_its_schema,
-    "Update budget consumption counters": counters_updated,
+    "Validate output quality (no empty results, no obvious errors)": test_output_is_neither_empty_nor_an_error,
+    "Check for sensitive data in output (secrets, credentials, PII)": test_output_has_no_sensitive_data,
+    "Verify output conforms to expected schema": test_output_conforms_to_its_schema,
+    "Update budget consumption counters": test_what_was_used_is_counted,
 }
 
 
@@ -166,11 +161,6 @@ def test_the_hook_after_execution_is_for_what_its_block_says() -> None:
     said = only(64)
     assert list(said) == ["trigger", "timing", "purpose", "on_block", "on_warn"]
     assert said["purpose"] == list(AFTER)
-
-
-@pytest.mark.parametrize("purpose", AFTER)
-def test_after_execution(purpose: str) -> None:
-    AFTER[purpose]()
 
 
 class Waiting:

@@ -114,10 +114,13 @@ class Hooks:
         required_capabilities: Sequence[str] | None = None,
         token_budget: int | None = None,
         cost_budget: float | None = None,
+        payload: dict[str, Any] | None = None,
     ) -> ChainResult:
-        """Validate a handoff before it is sent. The budgets are what the receiver gets of this agent's."""
+        """Validate a handoff before it is sent. The budgets are what the receiver gets of this agent's; `payload` is
+        what else is handed over, such as a reviewer's `{"review": "approved"}`."""
         decision = self.run.handoff(
             to,
+            payload,
             context=context,
             artifacts=artifacts,
             rationale=rationale,
@@ -137,10 +140,12 @@ class Hooks:
         required_capabilities: Sequence[str] | None = None,
         token_budget: int | None = None,
         cost_budget: float | None = None,
+        payload: dict[str, Any] | None = None,
     ) -> ChainResult:
         """`pre_handoff` for async code."""
         decision = await self.run.ahandoff(
             to,
+            payload,
             context=context,
             artifacts=artifacts,
             rationale=rationale,
