@@ -44,6 +44,20 @@ def rail(check: str, action: str = "block", hook: str = "pre_execution", **more:
     return {**said, "validation": {"check": check, "action_on_fail": action}}
 
 
+class Refusing:
+    """A guard of the program's own that is asked beside the engine, and says no."""
+
+    id = "refusing"
+
+    def __init__(self, stage: str) -> None:
+        self.stages = (stage,)
+        self.asked = 0
+
+    def judge(self, event: Any) -> str:
+        self.asked += 1
+        return "not today"
+
+
 class Deeds:
     """Tools that note what they did."""
 

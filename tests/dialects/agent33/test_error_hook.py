@@ -10,7 +10,7 @@ import pytest
 from stanchion import Refused
 from stanchion.dialects.agent33 import ErrorSeverity, OnError, RecoveryAction, Verdict
 from stanchion.testing import FakeClock, ScriptedTool
-from tests.dialects.agent33.rails import FAILS, Deeds, only, rail, rails
+from tests.dialects.agent33.rails import FAILS, Deeds, Refusing, only, rail, rails
 
 SAFE: dict[str, Any] = {"tools": {"flaky": {"annotations": ["idempotent"]}}}
 
@@ -134,26 +134,12 @@ def test_the_hook_on_errors_is_for_what_its_block_says() -> None:
     assert all(f"{severity}" in said["purpose"][0] for severity in ErrorSeverity)
 
 
-class Noting:
-    """A guard of the program's own that notes the failures that it was shown."""
-
-    id = "noting"
-    stages = ("error",)
-
-    def __init__(self) -> None:
-        self.seen: list[str] = []
-
-    def judge(self, event: Any) -> None:
-        self.seen.append(event.error)
-
-
 def test_handling_an_error_waits_until_its_hook_has_completed() -> None:
     assert only(115)["timing"].startswith("synchronous")
-    noting = Noting()
-    hooks = rails(policy=SAFE, guards=[noting]).hooks("a")
-    with pytest.raises(ValueError, match="wrong"):
-        hooks.execute(flaky(ValueError("wrong")))
-    assert noting.seen == ["ValueError"]
+    refusing, tool = Refusing("error"), flaky(ConnectionError("reset"), "done")
+    with pytest.raises(ConnectionError):
+        rails(policy=SAFE, guards=[refusing]).hooks("a").execute(tool)
+    assert (refusing.asked, tool.count) == (1, 1), "what it says is heard before anything is retried"
 
 
 @pytest.mark.parametrize("action", ["block", "escalate", "warn"])

@@ -9,7 +9,7 @@ import pytest
 
 from stanchion import Refused
 from stanchion.dialects.agent33 import Hooks, Verdict
-from tests.dialects.agent33.rails import FAILS, Deeds, block, only, rail, rails
+from tests.dialects.agent33.rails import FAILS, Deeds, Refusing, block, only, rail, rails
 
 OPEN = {"limits": {"warnings": 99}}
 
@@ -70,23 +70,12 @@ def test_the_hook_before_execution_is_for_what_its_block_says() -> None:
     assert said["purpose"] == list(BEFORE)
 
 
-class Noting:
-    """A guard of the program's own that notes when it was asked."""
-
-    id = "noting"
-
-    def __init__(self, deeds: Deeds) -> None:
-        self.deeds = deeds
-
-    def judge(self, event: Any) -> None:
-        self.deeds.done.append(f"asked at {event.stage}")
-
-
 def test_execution_waits_until_the_hook_has_completed() -> None:
     assert only(47)["timing"].startswith("synchronous")
-    deeds = Deeds()
-    assert rails(guards=[Noting(deeds)]).hooks("a").execute(deeds.deploy) == "deployed here"
-    assert deeds.done == ["asked at tool_call", "here"]
+    deeds, refusing = Deeds(), Refusing("tool_call")
+    with pytest.raises(Refused, match="not today"):
+        rails(guards=[refusing]).hooks("a").execute(deeds.deploy)
+    assert (refusing.asked, deeds.done) == (1, [])
 
 
 def test_a_blocked_action_is_prevented_and_the_agent_receives_the_reason() -> None:
@@ -163,25 +152,13 @@ def test_the_hook_after_execution_is_for_what_its_block_says() -> None:
     assert said["purpose"] == list(AFTER)
 
 
-class Waiting:
-    """A guard of the program's own that looks at results."""
-
-    id = "waiting"
-    stages = ("tool_result",)
-
-    def __init__(self) -> None:
-        self.seen: list[Any] = []
-
-    def judge(self, event: Any) -> None:
-        self.seen.append(event.result)
-
-
 def test_the_commit_waits_until_the_hook_has_completed() -> None:
     """Section 10 lets this hook be asynchronous where nothing needs to wait for it; here the result does."""
     assert only(64)["timing"].startswith("synchronous")
-    waiting = Waiting()
-    rails(guards=[waiting]).hooks("a").execute(Deeds().deploy)
-    assert waiting.seen == ["deployed here"]
+    deeds, refusing = Deeds(), Refusing("tool_result")
+    with pytest.raises(Refused, match="not today"):
+        rails(guards=[refusing]).hooks("a").execute(deeds.deploy)
+    assert (refusing.asked, deeds.done) == (1, ["here"])
 
 
 def test_a_blocked_result_is_discarded_and_rolled_back() -> None:

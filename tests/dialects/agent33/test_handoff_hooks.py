@@ -11,7 +11,7 @@ import pytest
 from stanchion.dialects.agent33 import Hooks, Verdict
 from stanchion.runtime.deciding.task_status import status_key, status_of
 from stanchion.telemetry.kinds import Kind, Occurrence
-from tests.dialects.agent33.rails import FAILS, only, rail, rails
+from tests.dialects.agent33.rails import FAILS, Refusing, only, rail, rails
 
 WHOLE: dict[str, Any] = {"context": {"task": "login"}, "artifacts": ["src/login.py"], "rationale": "the form is done"}
 AGENTS: dict[str, Any] = {"ann": {}, "rob": {"capabilities": ["review"]}}
@@ -65,24 +65,11 @@ def test_the_hook_before_a_handoff_is_for_what_its_block_says() -> None:
     assert said["purpose"] == list(BEFORE)
 
 
-class Asked:
-    """A guard of the program's own that notes what it was asked about."""
-
-    id = "asked"
-    stages = ("handoff",)
-
-    def __init__(self) -> None:
-        self.to: list[str] = []
-
-    def judge(self, event: Any) -> None:
-        self.to.append(event.to)
-
-
 def test_a_handoff_waits_until_its_hook_has_completed() -> None:
     assert only(81)["timing"].startswith("synchronous")
-    asked = Asked()
-    assert rails(agents=AGENTS, guards=[asked]).hooks("ann").pre_handoff("rob", **WHOLE).proceeds
-    assert asked.to == ["rob"]
+    refusing = Refusing("handoff")
+    told = rails(agents=AGENTS, guards=[refusing]).hooks("ann").pre_handoff("rob", **WHOLE)
+    assert (told.final_verdict, told.message, refusing.asked) == (Verdict.BLOCK, "not today", 1)
 
 
 def test_a_blocked_handoff_is_prevented_until_the_agent_has_resolved_it() -> None:

@@ -114,11 +114,32 @@ def test_each_action_on_failure_gives_its_verdict(action: str) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("whom", "agent", "task", "tool"),
+    [
+        ({"agents": ["bot-*"]}, "bot-1", "any", "any"),
+        ({"tasks": ["fix-*"]}, "any", "fix-1", "any"),
+        ({"tools": ["deploy"]}, "any", "any", "deploy"),
+        ({"agents": "*", "tasks": "*", "tools": "*"}, "any", "any", "any"),
+    ],
+)
+def test_a_guardrail_applies_to_whom_it_names(whom: dict[str, Any], agent: str, task: str, tool: str) -> None:
+    made = rails({"guardrail": rail(FAILS, condition={"applies_to": whom})})
+    assert made.hooks(agent, task).pre_execution(tool, {}).final_verdict == Verdict.BLOCK
+    others = [("other", task, tool), (agent, "other", tool), (agent, task, "other")]
+    told = [made.hooks(who, on).pre_execution(with_, {}).final_verdict for who, on, with_ in others]
+    assert told == [
+        Verdict.PASS if whom.get(part, "*") != "*" else Verdict.BLOCK for part in ("agents", "tasks", "tools")
+    ]
+
+
 @pytest.mark.parametrize("given", [False, None, "no"])
 def test_an_audit_of_bypasses_cannot_be_switched_off(given: object) -> None:
     said = {**WHOLE["guardrail"], "bypass": {"allowed": True, "requires_approval": "reviewer", "audit_required": given}}
     with pytest.raises(PolicyError, match="audit_required"):
         rails({"guardrail": said})
+    with pytest.raises(msgspec.ValidationError, match="audit_required"):
+        msgspec.convert(said["bypass"], Bypassing)
 
 
 def test_the_result_of_a_chain_has_the_fields_of_its_schema() -> None:
