@@ -6,7 +6,9 @@ import asyncio
 import json
 import re
 import sys
+from base64 import b64encode
 from copy import deepcopy
+from hashlib import sha256
 from itertools import count
 from pathlib import Path
 from types import FrameType
@@ -396,6 +398,13 @@ def test_stages_it_does_not_judge_pass() -> None:
 )
 def test_calls_that_mean_the_same_have_one_fingerprint(one: dict[str, Any], other: dict[str, Any]) -> None:
     assert fingerprint("t", one) == fingerprint("t", other)
+
+
+def test_fingerprints_begin_sha_256() -> None:
+    """Of the tool and its arguments in their order; eight characters of it are kept."""
+    whole = "\0".join(["find", "{", ":a", '"x', ":b", '"y', "}"])
+    begins = b64encode(sha256(whole.encode()).digest())[:8].decode()
+    assert fingerprint("find", {"b": "y", "a": "x"}).exact == begins
 
 
 def test_hashes_of_calls_are_kept_and_not_made_again() -> None:

@@ -2,8 +2,9 @@
 
 import pytest
 
-from model.mutants import ROOT, attempt, main, seeded
+from model.mutants import attempt, main
 from model.mutations import MUTATIONS, QUICK, Mutation
+from model.seeding import PACKAGE, seeded
 
 
 @pytest.mark.parametrize("name", QUICK)
@@ -18,7 +19,7 @@ def test_without_a_fault_nothing_is_noticed() -> None:
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=[mutation.name for mutation in MUTATIONS])
 def test_each_fault_still_has_its_place(mutation: Mutation) -> None:
-    source = (ROOT / "src" / "stanchion" / mutation.file).read_text(encoding="utf-8")
+    source = (PACKAGE / mutation.file).read_text(encoding="utf-8")
     assert seeded(source, mutation) != source
     assert len({other.name for other in MUTATIONS}) == len(MUTATIONS)
 

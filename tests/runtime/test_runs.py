@@ -113,6 +113,28 @@ def test_a_model_hears_notices_and_guidance_and_its_retries_are_bounded() -> Non
     ]
 
 
+def test_guidance_names_a_tool_and_the_model_calls_it() -> None:
+    """A guard that wants a tool called says so: it is the model that calls it, through the run."""
+    searched: list[str] = []
+
+    def search(query: str) -> str:
+        searched.append(query)
+        return "found"
+
+    rule = {"use": "rule", "when": "event.text == 'I guess'", "action": "retry", "advice": "call `search` first"}
+    run = Shield.load({"name": "p", "guards": [{**rule, "stages": ["model_reply"]}]}).run()
+    called_by_then: list[int] = []
+
+    def model(messages: list[Any]) -> str:
+        called_by_then.append(len(searched))
+        told = messages[-1]["content"]
+        return f"{run.call(search, 'x')}" if told == "call `search` first" else "I guess"
+
+    assert run.model(model, [{"role": "user", "content": "hi"}]) == "found"
+    assert called_by_then == [0, 0]
+    assert searched == ["x"]
+
+
 @pytest.mark.parametrize(("terms", "asked"), [(Retry(0), 1), (Retry(1), 2), (None, 3), (Retry(5), 6)], ids=str)
 @pytest.mark.parametrize("stage", [Stage.MODEL_CALL, Stage.MODEL_REPLY, Stage.ERROR])
 def test_the_first_try_is_no_retry(terms: Retry | None, asked: int, stage: Stage) -> None:
@@ -239,7 +261,8 @@ def test_a_quarantine_isolates_one_tool_for_a_time() -> None:
     shield = Shield.load(BARE, clock=clock, guards=[guard])
     run, other = shield.run("a"), shield.run("b")
     assert run.egress("https://x", tool="mail").action == Action.QUARANTINE
-    assert other.check("mail", {}).code == "kernel.quarantined"
+    refused = other.check("mail", {})
+    assert (refused.action, refused.code) == (Action.BLOCK, "kernel.quarantined")
     assert other.check("read", {}).proceeds
     clock.advance(1_000)
     assert other.check("mail", {}).proceeds

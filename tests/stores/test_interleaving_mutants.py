@@ -11,7 +11,7 @@ from typing import Final
 
 import pytest
 
-from model import mutants, mutations
+from model import mutations, seeding
 from model.drawn.case import Case, Feature
 from model.mutations import CARRY
 from model.properties import check_interleaved
@@ -58,7 +58,7 @@ def seed_kernel(fault: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> No
     mutation = KERNEL[fault]
     module = importlib.import_module(f"stanchion.{mutation.file.removesuffix('.py').replace('/', '.')}")
     file = folder / "seeded.py"
-    file.write_text(mutants.seeded(inspect.getsource(module), mutation), encoding="utf-8")
+    file.write_text(seeding.seeded(inspect.getsource(module), mutation), encoding="utf-8")
     spec = importlib.util.spec_from_file_location("seeded", file)
     assert spec is not None
     assert spec.loader is not None

@@ -12,7 +12,8 @@ INTRODUCTION = """\
 Stanchion joins five documented systems. Each row is one requirement of one of them, with the lines of the
 document that state it. A row is *done* when it names the module that meets it and the test that shows it,
 *ruled* when it is deliberately not met as written, with the reason, and *open* until then. The rows live in
-`docs/features/*.yaml`; a test keeps them complete and their links real.
+`docs/features/*.yaml`; a test keeps them complete and their links real. For each done row `model/rows/` has a fault
+of its module that breaks what the row says, and `make mutants` shows that the row's tests notice it.
 """
 
 

@@ -9,7 +9,9 @@ import pytest
 
 from stanchion import Action, PolicyError, Shield
 from stanchion.kernel.actions import Risk
+from stanchion.kernel.stages import Stage
 from stanchion.policy.load import load_policy
+from tests.runtime.guards import says
 
 SPEC: Final = Path(__file__).parent / "spec.yaml"
 """The pack of the document, as it is written there."""
@@ -241,6 +243,36 @@ def test_a_fast_rule_is_judged_within_its_time(tmp_path: Path) -> None:
     opened = Shield.load(written(tmp_path, OWN.replace("FAIL_OPEN", "true"))).run("a")
     assert opened.check("look", {}).proceeds
     assert not opened.check("bomb", {}).proceeds
+
+
+WATCHED: Final = """\
+policy_pack: watched
+gateway: {async: {enabled: true, fail_open: false}}
+tool_risks: {bomb: critical, look: low}
+async_rules:
+  - {id: slow, config: {call: "tests.policy.penguiflow.own_rules:hangs", events: [tool_call_start]}}
+risk_router: {high_risk_wait_ms: 20}
+"""
+
+
+def test_a_deep_rule_is_awaited_where_the_risk_requires_it_and_only_watches_elsewhere(tmp_path: Path) -> None:
+    run = Shield.load(written(tmp_path, WATCHED)).run("a")
+    assert run.check("bomb", {}).code == "kernel.lookup_expired"
+    watched = run.check("look", {})
+    assert watched.proceeds
+    assert watched.inputs.answers == ()
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_the_winner_is_stop_then_pause_then_retry_then_redact(turned: bool) -> None:
+    """Wherever each of them stands in the chain."""
+    ranked = (Action.HALT, Action.ESCALATE, Action.RETRY, Action.REDACT, Action.ALLOW)
+    for at, winner in enumerate(ranked):
+        left = ranked[at:][::-1] if turned else ranked[at:]
+        guards = [
+            says(action, Stage.MODEL_REPLY, id=action.name, priority=place) for place, action in enumerate(left, 1)
+        ]
+        assert Shield.load({"name": "p"}, guards=guards).run("a").model_reply("hello").action is winner
 
 
 def test_an_unknown_environment_is_refused(tmp_path: Path) -> None:
