@@ -12,24 +12,51 @@ INTRODUCTION: Final = """\
 
 Each numbered paragraph of the specification *Guardrails & Validation Hooks* with its requirements: the module that
 meets one and the test that shows it, or that nothing does yet. [Guardrail files](../how-to/guardrail-files.md) says how
-to use them, and [Move from AGENT-33](../how-to/from-agent33.md) has the hooks by their names. The pack `agent-33` has all
-24 guardrails of the specification.
-
-## Where the specification contradicts itself
-
-| what | it says | what counts |
-|---|---|---|
-| priority | lower first here, higher first in other documents of AGENT-33 | lower first |
-| warnings of budgets | at 90 % and 80 % (budget-001, budget-002), at 80 % and 70 % (builtin-001, builtin-002) | each guardrail keeps its own |
-| builtin-001, builtin-002 | `action_on_fail: escalate`, and `block` at 100 % | the thresholds: warn, escalate and block at their own marks |
-| post-execution | synchronous in 1.2, may be asynchronous in 10 | synchronous; a guard that is `deep` may answer late |
-| priority of custom guardrails | more than 100 in 6.1, 100 and more in 10 | 100 and more |
-| emergencies | 15 minutes in 7.2, 60 seconds in 7.3 | 60 seconds, for tools that the policy lists as safety responses; otherwise as urgent |
-| low risk | the default is `warn`, and its built-in guardrails block | the built-in guardrails keep their own action |
-| conditions | `AND` and `==` beside checks in prose | one language of conditions; each sentence of the specification is a check with a name |
-| who is asked | two orders of roles in two documents | the policy's own; by default reviewer, architect, human_operator |
-| scope-002, builtin-003 | the same check twice | one mechanism under both ids |
+to use them, and [Move from AGENT-33](../how-to/from-agent33.md) has the hooks by their names. The pack `agent-33` has
+all 24 guardrails of the specification.
 """
+
+RULINGS: Final = (
+    ("priority", "lower first here, higher first in other documents of AGENT-33", "lower first"),
+    (
+        "warnings of budgets",
+        "at 90 % and 80 % (budget-001, budget-002), at 80 % and 70 % (builtin-001, builtin-002)",
+        "each guardrail keeps its own",
+    ),
+    (
+        "builtin-001, builtin-002",
+        "`action_on_fail: escalate`, and `block` at 100 %",
+        "the thresholds: warn, escalate and block at their own marks",
+    ),
+    (
+        "post-execution",
+        "synchronous in 1.2, may be asynchronous in 10",
+        "synchronous; a guard that is `deep` may answer late",
+    ),
+    ("priority of custom guardrails", "more than 100 in 6.1, 100 and more in 10", "100 and more"),
+    (
+        "emergencies",
+        "15 minutes in 7.2, 60 seconds in 7.3",
+        "60 seconds, for tools that the policy lists as safety responses; otherwise as urgent",
+    ),
+    (
+        "low risk",
+        "the default is `warn`, and its built-in guardrails block",
+        "the built-in guardrails keep their own action",
+    ),
+    (
+        "conditions",
+        "`AND` and `==` beside checks in prose",
+        "one language of conditions; each sentence of the specification is a check with a name",
+    ),
+    (
+        "who is asked",
+        "two orders of roles in two documents",
+        "the policy's own; by default reviewer, architect, human_operator",
+    ),
+    ("scope-002, builtin-003", "the same check twice", "one mechanism under both ids"),
+)
+"""Where the specification contradicts itself: about what, what it says, and what counts."""
 
 PARAGRAPHS: Final = (
     (18, "Guardrail schema"),
@@ -73,7 +100,10 @@ PARAGRAPHS: Final = (
 def render() -> str:
     """Render a table for each paragraph, with the rows of the feature table that lie in it."""
     rows = read("agent33").rows
-    lines = [INTRODUCTION]
+    lines = [INTRODUCTION, "## Where the specification contradicts itself", ""]
+    lines += ["| about | it says | what counts |", "|---|---|---|"]
+    lines += [f"| {about} | {says} | {counts} |" for about, says, counts in RULINGS]
+    lines.append("")
     ends = [*[begins for begins, _ in PARAGRAPHS[1:]], 10**9]
     for (begins, title), end in zip(PARAGRAPHS, ends, strict=True):
         lines += [f"## {title}", "", "| requirement | module | test |", "|---|---|---|"]

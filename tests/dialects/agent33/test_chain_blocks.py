@@ -79,6 +79,12 @@ def test_what_passes_proceeds_and_is_recorded_where_it_is_asked_for() -> None:
     hooks.execute(deeds.deploy)
     assert (deeds.done, hooks.warnings()) == (["here"], ())
     assert made.shield.journal.kept()[0].read().passed == ("scope-051",)
+    warned = rails(
+        {"guardrails": [*source["guardrails"], *several(("quality", 30, "warn"))["guardrails"]]},
+        log_passes=["scope-051"],
+    )
+    warned.hooks("a").pre_execution("deploy", {})
+    assert warned.shield.journal.kept()[0].read().passed == ("scope-051",), "beside one that has something to say"
 
 
 def test_a_warning_proceeds_is_recorded_and_told_as_its_block_says() -> None:

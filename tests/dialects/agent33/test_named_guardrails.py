@@ -84,13 +84,15 @@ def test_safety_004() -> None:
 
 def test_quality_001() -> None:
     one = alone("quality-001", policy={"tools": {"read_page": {"annotations": ["read_only"]}}})
-    assert [one.did("read_page", {}, result) for result in ("", None, [], "words")] == ["warn", "warn", "warn", "pass"]
+    results: list[Any] = ["", None, [], "words"]
+    assert [one.did("read_page", {}, result) for result in results] == ["warn", "warn", "warn", "pass"]
 
 
 def test_quality_002() -> None:
     schema = {"type": "object", "required": ["degrees"]}
     one = alone("quality-002", policy={"tools": {"weather": {"result_schema": schema}}})
-    assert [one.did("weather", {}, result) for result in ({"degree": 9}, "9", {"degrees": 9})] == [
+    results: list[Any] = [{"degree": 9}, "9", {"degrees": 9}]
+    assert [one.did("weather", {}, result) for result in results] == [
         "block",
         "block",
         "pass",
@@ -158,7 +160,7 @@ def test_compliance_004() -> None:
     assert one.says(bash("git commit -am api")) == ["pass"]
 
 
-def used(guardrail: str, budget: dict[str, Any], unit: str, amounts: tuple[float, ...]) -> list[Verdict]:
+def used(guardrail: str, budget: dict[str, Any], unit: str, amounts: tuple[Any, ...]) -> list[Verdict]:
     """What a guardrail says of one call in a new task that uses so much of 100."""
     found = []
     for amount in amounts:
@@ -270,7 +272,7 @@ def test_a_target_file_has_to_match_what_may_be_written_and_nothing_that_is_deni
 def test_a_tool_is_one_of_the_agents_or_one_that_the_task_adds() -> None:
     """`builtin-004`."""
     made = rails(agents={"ann": {"allowed_tools": ["read"]}}, tasks={"fix": {"additional_tools": ["deploy"]}})
-    calls = [("read", {}), ("deploy", {}), ("pay", {})]
+    calls: list[tuple[str, dict[str, Any]]] = [("read", {}), ("deploy", {}), ("pay", {})]
     said = {
         task: [made.hooks("ann", task).pre_execution(*call).final_verdict for call in calls] for task in ("fix", "")
     }

@@ -73,9 +73,11 @@ class Task(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class OnError(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What becomes of an error, by how bad it is. A quarantine isolates the agent."""
+    """What becomes of an error, by how bad it is. A quarantine isolates the agent. `backoff` is how many seconds pass
+    before the first retry; each further wait is twice as long."""
 
     max_retries: int = 3
+    backoff: float = 1.0
     recoverable: RecoveryAction = RecoveryAction.RETRY
     fatal: RecoveryAction = RecoveryAction.ROLLBACK
     unknown: RecoveryAction = RecoveryAction.ESCALATE
@@ -83,7 +85,8 @@ class OnError(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def entry(self, id_: str) -> dict[str, Any]:
         """The guard that does it."""
         reactions = {f"on_{severity}": str(getattr(self, severity)) for severity in ErrorSeverity}
-        return {"use": "recovery", "id": id_, "max_retries": self.max_retries, "isolate": "agent", **reactions}
+        terms = {"max_retries": self.max_retries, "backoff_base_s": self.backoff, "isolate": "agent"}
+        return {"use": "recovery", "id": id_, **terms, **reactions}
 
 
 def read(kind: type[S], given: object, name: str) -> S:
