@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
+import pytest
+
+from stanchion.experience.incident import Incident
 from stanchion.runtime.calling.validation_cache import ValidationCache
 from stanchion.runtime.learning.advising import adviser_of
+from stanchion.runtime.learning.process import Process
 from stanchion.stores.experience.memory import MemoryShelf
 from stanchion.testing import FakeClock, shield_for
 
@@ -94,4 +99,48 @@ def test_a_resolver_may_use_coloured_signs_and_hides_nothing() -> None:
     run.error("pay", "timeout")
     shield.advise_with(lambda _: "⚠️ careful\ufe0f\ufe0e")
     assert run.awareness() == "⚠️ careful\\ufe0f\\ufe0e"
+    shield.close()
+
+
+def test_an_outcome_that_is_half_counted_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread was cut off between counting it in the run and in the process; who asked then was told half of it."""
+    between, asked = threading.Event(), threading.Event()
+    add = Process.add
+
+    def waits(process: Process, place: str, one: Incident) -> None:
+        between.set()
+        assert asked.wait(60)
+        add(process, place, one)
+
+    class Door:
+        """A lock that says when the one who asks comes to it."""
+
+        def __init__(self) -> None:
+            self._lock = threading.Lock()
+
+        def __enter__(self) -> None:
+            if threading.current_thread() is asks:
+                asked.set()
+            self._lock.acquire()
+
+        def __exit__(self, *_: object) -> None:
+            self._lock.release()
+
+    def ask() -> None:
+        told.append(shield.reliability("pay").failures)
+        asked.set()
+
+    told: list[int] = []
+    shield = shield_for({"name": "x", "experience": {"tier": "process"}})
+    works, asks = threading.Thread(target=shield.experience.flush), threading.Thread(target=ask)
+    monkeypatch.setattr(Process, "add", waits)
+    monkeypatch.setattr(shield.experience, "_wake", lambda at_once: None)
+    monkeypatch.setattr(shield.experience, "_digesting", Door())
+    shield.run("a").error("pay", "timeout")
+    works.start()
+    assert between.wait(60)
+    asks.start()
+    asks.join()
+    works.join()
+    assert told == [1]
     shield.close()

@@ -83,7 +83,7 @@ class Keeper:
         self._shelf: Shelf | None = self._given
         self._waking: Waking | None = None
         self._trouble = ""
-        self._closed = False
+        self._taking = self._closed = False
 
     def forked(self) -> None:
         """In a forked process: what waits is the parent's, and it writes it."""
@@ -233,18 +233,24 @@ class Keeper:
             self._say("experience cannot be written, and is tried again", error)
 
     def _digest(self) -> None:
-        """Redact what waits, and count it in the run and in the process."""
-        if not self._waiting:
+        """Redact what waits, and count it in the run and in the process. What another thread is at is waited for: half
+        of it is counted."""
+        if not self._waiting and not self._taking:
             return
         with self._digesting:
-            while self._waiting:
-                try:
-                    self._take(self._waiting.popleft())
-                except IndexError:
-                    return
-                except Exception as error:  # noqa: BLE001 - what cannot be read is not kept, and nobody else suffers
-                    self._count(EXPERIENCE_DROPPED)
-                    self._say("an outcome could not be kept", error)
+            self._taking = True
+            try:
+                while self._waiting:
+                    self._try_to_take()
+            finally:
+                self._taking = False
+
+    def _try_to_take(self) -> None:
+        try:
+            self._take(self._waiting.popleft())
+        except Exception as error:  # noqa: BLE001 - what cannot be read is not kept, and nobody else suffers
+            self._count(EXPERIENCE_DROPPED)
+            self._say("an outcome could not be kept", error)
 
     def _take(self, outcome: Outcome | Ended) -> None:
         from stanchion.runtime.learning.redacted import kept_name, kept_outcome
