@@ -73,6 +73,7 @@ async def through_dialect(guardian: GuardianLayer, clock: FakeClock, steps: list
         else:
             number, error = more
             call = {"tool": what, "arguments": {"q": number}}
+            guardian.shield.experience.flush()  # else what is known of a tool depends on how far a thread has come
             result = await guardian.check_async(call) if awaited else guardian.check(call)
             found.append(result)
             if result["allowed"] and awaited:
@@ -100,6 +101,7 @@ def through_stanchion(policy: dict[str, Any], clock: FakeClock, steps: list[Step
             else:
                 number, error = more
                 args = {"q": number}
+                shield.experience.flush()
                 decision = run.check(what, args)
                 found.append(said(decision.guardian_result(run.advice(what, args))))
                 if decision.proceeds and error is None:
