@@ -5,6 +5,7 @@ What a guardian is told becomes a policy and a run of Stanchion; its state, expe
 
 from stanchion.dialects.guardian.advice import AdviceGenerator
 from stanchion.dialects.guardian.caches import InMemoryCacheProvider
+from stanchion.dialects.guardian.contexts import AdviceContext
 from stanchion.dialects.guardian.experience import ExperienceLayer
 from stanchion.dialects.guardian.facade import MCPFacade, ToolSchema
 from stanchion.dialects.guardian.health import CircuitState, HealthMonitor, ToolHealth
@@ -13,7 +14,6 @@ from stanchion.dialects.guardian.layer import GuardianLayer
 from stanchion.dialects.guardian.loops import LoopDetector
 from stanchion.dialects.guardian.settings import AdviceStyle
 from stanchion.dialects.guardian.storage import AsyncSQLiteStorageProvider, SQLiteStorageProvider
-from stanchion.experience.advice_context import AdviceContext
 
 __all__ = [
     "AdviceContext",

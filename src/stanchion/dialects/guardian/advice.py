@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import msgspec
-
 from stanchion.dialects.errors import DialectError
 from stanchion.dialects.guardian.caches import ProvidedTexts, held
+from stanchion.dialects.guardian.contexts import AdviceContext, known, resolving
 from stanchion.dialects.guardian.interfaces import CacheProvider
 from stanchion.dialects.guardian.settings import AdviceStyle, seconds, style_name
-from stanchion.experience.advice_context import AdviceContext, ToolText
 from stanchion.runtime.learning.advising import Adviser
 
 TTL_S = 3600
@@ -53,13 +51,7 @@ class AdviceGenerator:
 
     def generate(self, context: AdviceContext) -> str:
         """Advice from what is known; empty where there is nothing to say."""
-        given: Any = context
-        if not isinstance(given, AdviceContext):
-            raise DialectError(f"advice is made from an `AdviceContext`, and this is `{type(given).__name__}`")
-        words: Any = context.last_error
-        if isinstance(words, str):  # words of a tool are data wherever they come from
-            context = msgspec.structs.replace(context, last_error=ToolText(words))
-        return self._adviser.words(style_name(self._style), context)
+        return self._adviser.words(style_name(self._style), known(context))
 
     def set_style(self, style: AdviceStyle | str) -> None:
         """Advise in another style."""
@@ -72,7 +64,7 @@ class AdviceGenerator:
         if resolver is not None and not callable(resolver):
             said = f"the advice resolver is `{type(resolver).__name__}`"
             raise DialectError(f"{said}: give a function of an `AdviceContext`, or None")
-        self._adviser.resolver = resolver
+        self._adviser.resolver = None if resolver is None else resolving(resolver)
 
     def get_cache_stats(self) -> dict[str, Any]:
         """How often advice was at hand."""

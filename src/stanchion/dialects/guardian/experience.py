@@ -7,12 +7,12 @@ from typing import Any
 
 from stanchion.dialects.errors import DialectError
 from stanchion.dialects.guardian.calls import read_call
+from stanchion.dialects.guardian.contexts import similar
 from stanchion.dialects.guardian.provided import shelf_for
 from stanchion.dialects.guardian.settings import place
 from stanchion.dialects.guardian.sitting import Sitting
 from stanchion.dialects.guardian.storage import ShelfStorage
 from stanchion.experience.advice_context import AdviceContext
-from stanchion.experience.similarity import Similar
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.on_loop import adrive
 from stanchion.runtime.driving.sync import drive
@@ -75,13 +75,13 @@ class ExperienceLayer:
     def find_similar_success(self, tool_name: str, arguments: Mapping[str, Any] | None = None) -> dict[str, Any] | None:
         """The call of a tool that worked and is most like this one, and which arguments differ. It has its arguments
         where this session made it: of other sessions only names and kinds are told."""
-        return _similar(drive(self._context(tool_name, arguments), self._sitting.run.desk))
+        return similar(drive(self._context(tool_name, arguments), self._sitting.run.desk).similar_success)
 
     async def find_similar_success_async(
         self, tool_name: str, arguments: Mapping[str, Any] | None = None
     ) -> dict[str, Any] | None:
         """`find_similar_success` for async code."""
-        return _similar(await adrive(self._context(tool_name, arguments), self._sitting.run.desk))
+        return similar((await adrive(self._context(tool_name, arguments), self._sitting.run.desk)).similar_success)
 
     def get_tool_reliability(self, tool_name: str) -> float | None:
         """The share of a tool's calls that worked, from 0 to 1; `None` where nothing is known."""
@@ -116,11 +116,3 @@ class ExperienceLayer:
         if self._alone is not None:
             self._sitting.close()
             self._alone.close()
-
-
-def _similar(context: AdviceContext) -> dict[str, Any] | None:
-    found: Similar | None = context.similar_success
-    if found is None:
-        return None
-    differ = [{"argument": one.name, "how": one.how, "worked": one.worked} for one in found.differences]
-    return {"tool": found.tool_name, "arguments": found.args, "differences": differ}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import Any
+from urllib.parse import unquote
 
 import msgspec
 
@@ -13,6 +14,7 @@ from stanchion.dialects.guardian.calls import HEALTHY
 from stanchion.dialects.guardian.settings import Breaking, alone
 from stanchion.dialects.guardian.sitting import Part, Sitting
 from stanchion.guards.breaker import Circuit, circuit_key, circuit_of
+from stanchion.guards.health import health_key
 from stanchion.kernel.decision import Decision
 
 LAYER = "breaker"
@@ -83,7 +85,7 @@ class HealthMonitor:
         return ToolHealth(tool_name, HEALTHY if score is None else score, state, circuit.cooldown_ms / 1000)
 
     def get_all_health(self) -> dict[str, dict[str, Any]]:
-        """The score and the state of every tool of this session that something was reported of."""
+        """The score and the state of every tool that something was reported of."""
         return {name: {"score": one.score, "state": one.state.value} for name, one in sorted(self._tools.items())}
 
     @property
@@ -92,20 +94,14 @@ class HealthMonitor:
 
     def _known(self) -> Iterator[tuple[str, ToolHealth]]:
         sitting = self._part.host
-        prefix = _prefix(sitting.run.desk.info.tenant)
+        prefix = health_key(sitting.run.desk.info.tenant, "")
         for seen in sitting.shield.store.look(prefix):
-            name = seen.key.removeprefix(prefix)
+            name = unquote(seen.key.removeprefix(prefix))
             yield name, self.get_health(name)
 
     def close(self) -> None:
         """Let go of what is this layer's own."""
         self._part.close()
-
-
-def _prefix(tenant: str) -> str:
-    from stanchion.guards.health import health_key
-
-    return health_key(tenant, "")
 
 
 def _state(circuit: Circuit, now: int) -> CircuitState:

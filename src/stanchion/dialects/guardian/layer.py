@@ -9,6 +9,7 @@ from stanchion.audit.journal import Journal
 from stanchion.dialects.errors import DialectError
 from stanchion.dialects.guardian.advice import AdviceGenerator
 from stanchion.dialects.guardian.calls import read_call, said
+from stanchion.dialects.guardian.contexts import AdviceContext
 from stanchion.dialects.guardian.experience import ExperienceLayer
 from stanchion.dialects.guardian.facade import TTL_S, Hook, MCPFacade
 from stanchion.dialects.guardian.health import HealthMonitor
@@ -27,7 +28,7 @@ from stanchion.dialects.guardian.settings import (
 )
 from stanchion.dialects.guardian.sitting import Sitting
 from stanchion.policy.nearest import hint
-from stanchion.runtime.learning.advising import Resolver, adviser_of
+from stanchion.runtime.learning.advising import adviser_of
 from stanchion.runtime.options import ShieldOptions
 from stanchion.runtime.shield import Shield
 from stanchion.runtime.standing.places import MEMORY
@@ -181,7 +182,7 @@ class GuardianLayer:
         """Advise in another style."""
         self.advice_generator.set_style(style)
 
-    def set_custom_advice_resolver(self, resolver: Resolver | None) -> None:
+    def set_custom_advice_resolver(self, resolver: Callable[[AdviceContext], str] | None) -> None:
         """Have a function word advice from an `AdviceContext`; `None` takes it away."""
         self.advice_generator.set_custom_resolver(resolver)
 

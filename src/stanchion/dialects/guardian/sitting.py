@@ -6,6 +6,7 @@ from collections import deque
 from typing import Any, Final
 
 from stanchion.dialects.errors import DialectError
+from stanchion.locks import Lock
 from stanchion.policy.load import load_policy
 from stanchion.runtime.run import Run
 from stanchion.runtime.shield import Shield
@@ -21,6 +22,7 @@ class Sitting:
     def __init__(self, shield: Shield, session_id: str | None = None) -> None:
         self.shield: Final = shield
         self._earlier: deque[Run] = deque()
+        self._lock: Final = Lock()
         self.run = shield.run(id=session_id)
 
     def begin(self, session_id: str | None = None) -> str:
@@ -34,10 +36,13 @@ class Sitting:
 
     def _leave(self, most: int) -> None:
         """Close earlier sessions that nothing is open in, and those that are too many."""
-        for run in list(self._earlier):
-            if not run.desk.has_open() or len(self._earlier) > most:
-                self._earlier.remove(run)
-                run.close()
+        if not self._earlier:
+            return
+        with self._lock:
+            for run in list(self._earlier):
+                if not run.desk.has_open() or len(self._earlier) > most:
+                    self._earlier.remove(run)
+                    run.close()
 
     def report(self, tool: str, args: dict[str, Any], success: bool, error: Any, hint: Any, result: Any) -> None:
         """Say what came of a call."""
@@ -67,7 +72,7 @@ class Sitting:
             raise DialectError("a call that succeeded is reported with an `error`: give `success=False`, or no error")
         if hint is not None and not isinstance(hint, str):
             raise DialectError(f"`context_hint` is `{type(hint).__name__}`: give a text")
-        found = ((run, run.desk.open_call(tool, args)) for run in (self.run, *reversed(self._earlier)))
+        found = ((run, run.desk.open_call(tool, args)) for run in (self.run, *reversed(tuple(self._earlier))))
         run, call = next((one for one in found if one[1]), (self.run, ""))
         if hint:
             self.shield.experience.meant(run.id, call if call else tool, hint)
