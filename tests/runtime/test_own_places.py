@@ -1,119 +1,146 @@
-"""A shield keeps agents off its own files wherever they are, and its policy's hash says nothing of where."""
+"""What a program can have kept elsewhere: experience, what was found about calls, and texts of advice."""
 
 from __future__ import annotations
 
-import shutil
-from pathlib import Path
+import threading
+from typing import Any
 
 import pytest
 
-from stanchion import Action, Shield
-from stanchion.policy.load import load_policy
+from stanchion.experience.incident import Incident
+from stanchion.runtime.calling.validation_cache import ValidationCache
+from stanchion.runtime.learning.advising import adviser_of
+from stanchion.runtime.learning.process import Process
+from stanchion.stores.experience.memory import MemoryShelf
+from stanchion.testing import FakeClock, shield_for
 
-POLICY = """
-name: shop
-version: "1"
-guards:
-  - {id: files, use: files, real_paths: true}
-  - {id: shell, use: shell}
-"""
+LEARNS: dict[str, Any] = {"name": "x", "experience": {"tier": "persistent"}}
 
 
-@pytest.fixture
-def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of work with a policy of any name, in which the store and the records are kept, too."""
-    folder = tmp_path / "shop"
-    folder.mkdir()
-    (folder / "rules.yaml").write_text(POLICY)
-    (folder / "signing.txt").write_text("x" * 64)
-    monkeypatch.chdir(folder)
-    monkeypatch.setenv("STANCHION_AUDIT_KEY", "signing.txt")
-    return folder
+def test_experience_on_a_shelf_of_ones_own() -> None:
+    class Own(MemoryShelf):
+        closed = False
+
+        def close(self) -> None:
+            self.closed = True
+
+    shelf = Own()
+    shield = shield_for(LEARNS)
+    shield.run("a").result("pay", {"n": 0}, "ok")
+    shield.experience.keep_on(shelf)
+    assert shelf.count() == 0, "what was known before stays where it is"
+    shield.run("a").result("pay", {"n": 1}, "ok")
+    assert shield.experience.shelf() is shelf
+    assert [one.call_data for one in shelf.newest("default", "pay", 5)] == ['{"n":1}']
+    assert shield.reliability("pay").successes == 1
+    shield.close()
+    assert shelf.closed
 
 
-def decide(shield: Shield, tool: str, **args: str) -> Action:
-    """What the shield decides on a call."""
-    with shield.run("a") as run:
-        return run.check(tool, args).action
+def test_what_an_outcome_was_meant_for() -> None:
+    shield = shield_for(LEARNS)
+    run = shield.run("a", "the task")
+    call = run.check("pay", {"n": 1})
+    shield.experience.meant(run.id, call.id, "a refund, key AKIAWW7JOSQESZEK5VDL")
+    shield.experience.meant(run.id, "fetch", "a page")
+    run.result("pay", {"n": 1}, "ok", call=call.id)
+    run.error("fetch", "timeout")
+    run.error("fetch", "timeout")
+    hints = [one.context_hint for one in shield.experience.shelf().newest("default", "", 5)]
+    assert sorted([hint for hint in hints if "refund" not in hint]) == ["a page", "the task"]
+    assert "AKIA" not in "".join(hints)
+    assert [hint for hint in hints if hint.startswith("a refund, key [aws-access-token")]
+    shield.close()
 
 
-def test_store_trail_key_and_policy_are_out_of_reach(shop: Path) -> None:
-    with Shield.load("rules.yaml", store="kept.db", journal=shop / "records") as shield:
-        for path in ("kept.db", "./x/../kept.db-wal", f"{shop}/kept.db", "records/ab/00000001.jsonl", "signing.txt"):
-            assert decide(shield, "bash", command=f"cat {path}") is Action.BLOCK, path
-            assert decide(shield, "read_file", path=path) is Action.BLOCK, path
-            assert decide(shield, "write_file", path=path, content="x") is Action.BLOCK, path
-        for command in ("rm rules.yaml", "echo > ./rules.yaml", "mv ../shop ../else", "rm -rf records", "rm *.yaml"):
-            assert decide(shield, "bash", command=command) >= Action.ESCALATE, command
-        assert decide(shield, "write_file", path="rules.yaml", content="x") is Action.BLOCK
-        assert decide(shield, "read_file", path="rules.yaml") is Action.ALLOW
-        assert decide(shield, "bash", command="cat rules.yaml other.db") is Action.ALLOW
-        assert decide(shield, "write_file", path="other.yaml", content="x") is Action.ALLOW
+def test_an_open_call_is_found_by_its_arguments_or_is_the_last_of_its_tool() -> None:
+    run = shield_for({"name": "x"}).run("a")
+    first, second, _ = run.check("pay", {"n": 1}), run.check("pay", {"n": 2}), run.check("fetch", {})
+    assert run.desk.open_call("pay", {"n": 1}) == first.id
+    assert run.desk.open_call("pay", {"n": "***"}) == second.id
+    assert run.desk.open_call("other", {}) == ""
 
 
-def test_a_link_that_leads_there_is_followed(shop: Path) -> None:
-    with Shield.load("rules.yaml", store="kept.db") as shield:
-        (shop / "innocent").symlink_to(shop / "kept.db")
-        assert decide(shield, "read_file", path="innocent") is Action.BLOCK
-        assert decide(shield, "read_file", path="rules.yaml") is Action.ALLOW
+def test_what_was_found_is_remembered_for_as_long_as_it_is_said() -> None:
+    clock = FakeClock()
+    shield = shield_for({"name": "x", "guards": [{"use": "schema"}]}, clock=clock)
+    shield.ingest([{"name": "pay", "inputSchema": {"type": "object"}}])
+    shield.remember_with(ValidationCache(ttl_s=1))
+    run = shield.run("a")
+    for wait in (0, 999, 1):
+        clock.advance(wait)
+        run.check("pay", {})
+    assert (shield.validation_stats().cache_hits, shield.validation_stats().cache_misses) == (1, 2)
 
 
-def test_the_state_folder_is_closed_wherever_the_environment_has_it(
-    shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    real = tmp_path / "elsewhere"
-    real.mkdir()
-    (tmp_path / "named").symlink_to(real)
-    monkeypatch.setenv("STANCHION_STATE_DIR", str(tmp_path / "named"))
-    with Shield.load("rules.yaml") as shield:
-        for command in (f"ls; cat {real}/state.db", "cat $STANCHION_STATE_DIR/state.db", "cat ../named/epochs/x"):
-            assert decide(shield, "bash", command=command) is Action.BLOCK, command
+def test_texts_of_advice_are_kept_elsewhere() -> None:
+    class Texts(dict[str, str]):
+        def put(self, key: str, text: str) -> None:
+            self[key] = text
+
+    shield, texts = shield_for(LEARNS), Texts()
+    adviser_of(shield).texts = texts
+    run = shield.run("a")
+    run.error("pay", "timeout")
+    words = run.awareness()
+    assert [*texts.values()] == [words]
+    texts.update(dict.fromkeys(texts, "other words"))
+    assert run.awareness() == "other words"
+    texts.update(dict.fromkeys(texts, "too long" * 1_000))
+    assert run.awareness() == words
+    stats = shield.advice_stats()
+    assert (stats.cache_hits, stats.cache_misses) == (1, 2)
+    shield.close()
 
 
-def test_the_hash_is_the_same_wherever_the_files_are(shop: Path, tmp_path: Path) -> None:
-    bare = load_policy("rules.yaml").hash
-    other = tmp_path / "other"
-    other.mkdir()
-    shutil.copy(shop / "rules.yaml", other / "another.yaml")
-    with Shield.load("rules.yaml", store="kept.db") as one, Shield.load(other / "another.yaml") as two:
-        assert one.policy.hash == two.policy.hash == bare
+def test_a_resolver_may_use_coloured_signs_and_hides_nothing() -> None:
+    shield = shield_for(LEARNS)
+    run = shield.run("a")
+    run.error("pay", "timeout")
+    shield.advise_with(lambda _: "⚠️ careful\ufe0f\ufe0e")
+    assert run.awareness() == "⚠️ careful\\ufe0f\\ufe0e"
+    shield.close()
 
 
-def test_a_policy_that_takes_its_place_is_as_well_guarded(shop: Path) -> None:
-    (shop / "later.yaml").write_text(POLICY.replace("shop", "later"))
-    with Shield.load("rules.yaml", store="kept.db") as shield:
-        assert decide(shield, "write_file", path="later.yaml", content="x") is Action.ALLOW
-        shield.reload("later.yaml")
-        assert decide(shield, "write_file", path="later.yaml", content="x") is Action.BLOCK
-        assert decide(shield, "bash", command="sqlite3 kept.db .dump") is Action.BLOCK
-        before = shield.policy.placed("shell")
-        shield.renew()
-        after = shield.policy.placed("shell")
-        assert before is not None
-        assert after is not None
-        assert before.guard is after.guard
+def test_an_outcome_that_is_half_counted_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread was cut off between counting it in the run and in the process; who asked then was told half of it."""
+    between, asked = threading.Event(), threading.Event()
+    add = Process.add
 
+    def waits(process: Process, place: str, one: Incident) -> None:
+        between.set()
+        assert asked.wait(60)
+        add(process, place, one)
 
-def test_a_script_for_later_is_not_written(shop: Path) -> None:
-    with Shield.load("rules.yaml", store="kept.db") as shield:
-        assert decide(shield, "write_file", path="Makefile", content="go:\n\tstanchion resume\n") is Action.BLOCK
-        code = "import sqlite3\nsqlite3.connect('kept.db').execute('delete from cells')\n"
-        assert decide(shield, "write_file", path="fix.py", content=code) is Action.BLOCK
-        api = "from stanchion import Shield\nShield.load().approve('x', by='ann')\n"
-        assert decide(shield, "write_file", path="fix.py", content=api) is Action.ESCALATE
-        assert decide(shield, "write_file", path="app.py", content="from stanchion import Shield\n") is Action.ALLOW
+    class Door:
+        """A lock that says when the one who asks comes to it."""
 
+        def __init__(self) -> None:
+            self._lock = threading.Lock()
 
-@pytest.mark.skipif("sys.platform != 'linux'", reason="elsewhere no variable says where settings are")
-def test_the_users_own_policy_is_out_of_reach_where_the_environment_puts_it(
-    shop: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    settings = shop / "settings"
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(settings))
-    with Shield.load("rules.yaml", store="kept.db") as shield:
-        for path in (f"{settings}/stanchion/policy.yaml", "settings/stanchion/policy.yaml"):
-            assert decide(shield, "write_file", path=path, content="x") is Action.BLOCK, path
-            assert decide(shield, "bash", command=f"echo x > {path}") is Action.BLOCK, path
-            assert decide(shield, "read_file", path=path) is Action.ALLOW, path
-        assert decide(shield, "bash", command="cp x $XDG_CONFIG_HOME/stanchion/policy.yaml") is Action.BLOCK
-        assert decide(shield, "write_file", path="settings/other/policy.yaml", content="x") is Action.ALLOW
+        def __enter__(self) -> None:
+            if threading.current_thread() is asks:
+                asked.set()
+            self._lock.acquire()
+
+        def __exit__(self, *_: object) -> None:
+            self._lock.release()
+
+    def ask() -> None:
+        told.append(shield.reliability("pay").failures)
+        asked.set()
+
+    told: list[int] = []
+    shield = shield_for({"name": "x", "experience": {"tier": "process"}})
+    works, asks = threading.Thread(target=shield.experience.flush), threading.Thread(target=ask)
+    monkeypatch.setattr(Process, "add", waits)
+    monkeypatch.setattr(shield.experience, "_wake", lambda at_once: None)
+    monkeypatch.setattr(shield.experience, "_digesting", Door())
+    shield.run("a").error("pay", "timeout")
+    works.start()
+    assert between.wait(60)
+    asks.start()
+    asks.join()
+    works.join()
+    assert told == [1]
+    shield.close()

@@ -50,6 +50,10 @@ class AdviceCache:
             self._kept.popitem(last=False)
         return made
 
+    def asked(self, known: bool) -> None:
+        """Count advice that is kept elsewhere, and whether it was at hand there."""
+        self._hits, self._misses = self._hits + known, self._misses + (not known)
+
     def stats(self, resolver_failures: int = 0) -> AdviceStats:
         """How often it was of use."""
         return AdviceStats(self._hits, self._misses, resolver_failures)

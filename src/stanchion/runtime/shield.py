@@ -101,7 +101,7 @@ class Shield(ByPeople):
         brake = asked_for_safe_mode(os.environ) if safe_mode is None else safe_mode
         self._ingesting = Ingesting(self)
         self.ingest, self.hook = self._ingesting.ingest, self._ingesting.hook
-        self.validation_stats = self._ingesting.stats
+        self.validation_stats, self.remember_with = self._ingesting.stats, self._ingesting.remember_with
         self.store: Any = MemoryStore(clock) if store is None else store
         self.journal: Any = MemoryJournal() if journal is None else journal
         self.telemetry = telemetry_of(self, metrics, os.environ)

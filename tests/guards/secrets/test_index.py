@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from stanchion.guards.secrets.index import FILE, indexed
@@ -32,3 +35,23 @@ def test_a_rule_with_a_mistake_is_refused_and_its_file_named(text: str, says: st
     with pytest.raises(ValueError, match=says) as raised:
         index_of({"own.toml": text})
     assert str(raised.value).startswith("`own.toml`: ")
+
+
+TOGETHER = """
+import sys, threading
+from stanchion.guards.secrets import index
+sys.setswitchinterval(1e-6)
+start = threading.Barrier(8)
+threads = [threading.Thread(target=lambda: (start.wait(), index.indexed.__wrapped__())) for _ in range(8)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(len(index.indexed()))
+"""
+
+
+def test_threads_that_need_the_rules_at_once_get_them() -> None:
+    """Each began to learn what a line is made of, and one that met it half learnt ended the process."""
+    done = subprocess.run([sys.executable, "-c", TOGETHER], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.strip()) == (0, str(len(indexed())))

@@ -187,6 +187,7 @@ MAKERS: Final[dict[str, Callable[[Effort], Section]]] = {
     "experience": _of("experience", "experience"),
     "layers of guardian": _of("layers", "layers"),
     "dialect agent33": _of("dialects.agent33", "agent33"),
+    "dialect guardian": _of("dialects.guardian", "guardian"),
     "hot counters through leases": _of("leases", "leases"),
     "thousands of tasks at once": _of("crowds", "crowds"),
     "an inbox that fills": _of("inbox", "inbox"),

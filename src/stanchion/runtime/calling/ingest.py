@@ -66,6 +66,19 @@ class Ingests(Grounds, Protocol):
         """Put the policy in force again, with what is known beside it by now."""
 
 
+class Remembers(Protocol):
+    """Remembers what was found about calls, by all that it depends on; `ValidationCache` is the usual one."""
+
+    def get(self, key: tuple[Any, ...], at_ms: int, /) -> tuple[bool, Any]:
+        """Whether something is known by that key, and what."""
+
+    def put(self, key: tuple[Any, ...], value: Any, at_ms: int, /) -> None:
+        """Remember a value."""
+
+    def stats(self) -> ValidationStats:
+        """How often it was of use."""
+
+
 class Ingesting:
     """The tools of one shield, besides those of its policy."""
 
@@ -78,7 +91,7 @@ class Ingesting:
         self._count = 0
         self._lock = Reentrant()
         self._begun = False
-        self._cache = ValidationCache()
+        self._cache: Remembers = ValidationCache()
 
     def apply(self, policy: CompiledPolicy) -> tuple[CompiledPolicy, dict[str, Callable[[Any], Any]]]:
         """A policy that knows these tools and hooks, and what answers for the hooks."""
@@ -172,6 +185,12 @@ class Ingesting:
             self._hooks[tool] = (*self._hooks.get(tool, ()), made)
             self._shield.renew()
         return fn
+
+    def remember_with(self, cache: Remembers) -> None:
+        """Have something of the program's own remember what was found about calls, from now on."""
+        with self._lock:
+            self._cache = cache
+            self._shield.renew()
 
     def stats(self) -> ValidationStats:
         """How often calls that were validated had been known already."""

@@ -324,6 +324,12 @@ class Desk(Notices):
         """Whether the outcome of a call is still to be reported."""
         return call in self._open
 
+    def open_call(self, tool: str, args: dict[str, Any]) -> str:
+        """The id of an open call: the oldest with that tool and those arguments, or else the newest of that tool, whose
+        outcome is reported with other arguments; empty where there is none."""
+        own = [(name, known.args == args) for name, known in list(self._open.items()) if known.tool == tool]
+        return next((name for name, same in own if same), own[-1][0] if own else "")
+
     def has_open(self) -> bool:
         """Whether the outcome of any call is still to be reported."""
         return bool(self._open)

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+import msgspec
 
 from stanchion.advice.awareness import ever_shorter, fitting
 from stanchion.advice.cache import AdviceCache, AdviceStats
 from stanchion.advice.guidance import NOTHING, Beside, Guidance, guidance_of
-from stanchion.advice.styles import StyleName, unsteady
+from stanchion.advice.styles import StyleName, advice_in, unsteady
 from stanchion.audit.forks import tell_of_forks
 from stanchion.experience.advice_context import AdviceContext, advice_context
 from stanchion.experience.incident import DAY_MS
 from stanchion.experience.reliability import reliability_of
 from stanchion.experience.tally import Known
 from stanchion.kernel.events import ToolCall
+from stanchion.kernel.regex import regex
 from stanchion.kernel.shown import visible
 from stanchion.locks import Lock
 from stanchion.runtime.driving.flow import Flow
@@ -33,7 +37,19 @@ MOST_TOOLS: Final = 16
 """How many tools of a run are looked at, those that were used last."""
 MOST_CHARS: Final = 4_000
 """How long a resolver's answer may be."""
+PICTURE: Final = regex("(?<=[\u203c-\u2bff\u3030-\u3299\U0001f000-\U0001faff])\ufe0f")
+"""The mark after a sign that has it shown in colour: the one mark that cannot be seen and hides nothing."""
 ADVISER: Final = "_adviser"
+
+
+class Texts(Protocol):
+    """Keeps texts of advice for a program, where this process's own cache is not to."""
+
+    def get(self, key: str) -> str | None:
+        """A text by its key; `None` where there is none."""
+
+    def put(self, key: str, text: str) -> None:
+        """Keep a text."""
 
 
 class Adviser:
@@ -44,6 +60,7 @@ class Adviser:
         self._cache: Final = AdviceCache()
         self._failures = 0
         self.resolver: Resolver | None = None
+        self.texts: Texts | None = None
         tell_of_forks(self)
 
     def forked(self) -> None:
@@ -56,8 +73,22 @@ class Adviser:
             own = self._resolved(self.resolver, context)
             if own is not None:
                 return own
+        if self.texts is not None:
+            return self._elsewhere(self.texts, style, context)
         with self._lock:
             return self._cache.advice(style, context)
+
+    def _elsewhere(self, texts: Texts, style: StyleName, context: AdviceContext) -> str:
+        key = f"{style}:{sha256(msgspec.json.encode(context)).hexdigest()}"
+        kept = texts.get(key)
+        known = kept is not None and len(kept) <= MOST_CHARS
+        with self._lock:
+            self._cache.asked(known)
+        if kept is not None and known:
+            return kept
+        said = advice_in(style, context)
+        texts.put(key, said)
+        return said
 
     def stats(self) -> AdviceStats:
         """How often advice was at hand, and how often the resolver failed."""
@@ -71,7 +102,7 @@ class Adviser:
         except Exception as error:  # noqa: BLE001 - it is a program's own code, and advice must not fail for it
             said, why = "", f"raised `{type(error).__name__}`"
         if not why:
-            return visible(str(said), lines=True)
+            return "\ufe0f".join([visible(part, lines=True) for part in PICTURE.split(str(said))])
         with self._lock:
             self._failures += 1
             first = self._failures == 1

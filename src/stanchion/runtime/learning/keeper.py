@@ -49,6 +49,7 @@ class Outcome(NamedTuple):
     event: ToolResult | Failure
     plans: Plans
     proceeds: bool
+    hint: str = ""
 
 
 class Ended(NamedTuple):
@@ -65,7 +66,8 @@ class Keeper:
         self._clock: Final = shield.clock
         self._count: Final[Callable[..., None]] = shield.telemetry.count
         self._store: Final = shield.store
-        self._place: Final = place_of(shield.store)
+        self._place = place_of(shield.store)
+        self._given: Shelf | None = None
         self._begin()
         tell_of_forks(self)
 
@@ -76,11 +78,12 @@ class Keeper:
         self._owed: deque[Incident] = deque()
         self._unread: dict[tuple[str, str], None] = {}
         self._sessions: OrderedDict[tuple[str, str], Session] = OrderedDict()
+        self._hints: OrderedDict[tuple[str, str], str] = OrderedDict()
         self._digesting, self._writing = Lock(), Lock()
-        self._shelf: Shelf | None = None
+        self._shelf: Shelf | None = self._given
         self._waking: Waking | None = None
         self._trouble = ""
-        self._closed = False
+        self._taking = self._closed = False
 
     def forked(self) -> None:
         """In a forked process: what waits is the parent's, and it writes it."""
@@ -100,8 +103,32 @@ class Keeper:
             return
         if type(event) is Failure:
             self._failing.add((event.run.id, event.tool))
-        self._waiting.append(Outcome(event, plans, decision.proceeds))
+        hint = self._hints.pop((event.run.id, event.call if event.call else event.tool), "") if self._hints else ""
+        self._waiting.append(Outcome(event, plans, decision.proceeds, hint))
         self._wake(len(self._waiting) >= BATCH)
+
+    def meant(self, run: str, about: str, hint: str) -> None:
+        """Keep what the next outcome was meant for as its `context_hint`, in the place of the run's task. `about` is
+        the id of its call, or the name of its tool where it names no call."""
+        self._hints[run, about] = hint
+        if len(self._hints) > MOST_WAITING:
+            self._hints.popitem(last=False)
+
+    def keep_on(self, shelf: Shelf) -> None:
+        """Keep experience on a shelf of the program's own from now on, and close it at the end. What is known so far
+        is left where it is."""
+        self.flush()
+        with self._writing:
+            before, self._given, self._shelf = self._shelf, shelf, shelf
+            self._place = place_of(shelf)
+        if before is not None:
+            before.close()
+
+    def shelf(self) -> Shelf:
+        """The shelf with all that was reported so far, as far as it takes it."""
+        self.flush()
+        with self._writing:
+            return self._shelved()
 
     def ended(self, run: RunInfo, plans: Plans) -> None:
         """A run has ended: what it met goes to the store at once, and its session is forgotten after that."""
@@ -206,18 +233,24 @@ class Keeper:
             self._say("experience cannot be written, and is tried again", error)
 
     def _digest(self) -> None:
-        """Redact what waits, and count it in the run and in the process."""
-        if not self._waiting:
+        """Redact what waits, and count it in the run and in the process. What another thread is at is waited for: half
+        of it is counted."""
+        if not self._waiting and not self._taking:
             return
         with self._digesting:
-            while self._waiting:
-                try:
-                    self._take(self._waiting.popleft())
-                except IndexError:
-                    return
-                except Exception as error:  # noqa: BLE001 - what cannot be read is not kept, and nobody else suffers
-                    self._count(EXPERIENCE_DROPPED)
-                    self._say("an outcome could not be kept", error)
+            self._taking = True
+            try:
+                while self._waiting:
+                    self._try_to_take()
+            finally:
+                self._taking = False
+
+    def _try_to_take(self) -> None:
+        try:
+            self._take(self._waiting.popleft())
+        except Exception as error:  # noqa: BLE001 - what cannot be read is not kept, and nobody else suffers
+            self._count(EXPERIENCE_DROPPED)
+            self._say("an outcome could not be kept", error)
 
     def _take(self, outcome: Outcome | Ended) -> None:
         from stanchion.runtime.learning.redacted import kept_name, kept_outcome
@@ -226,12 +259,12 @@ class Keeper:
             ended, plans = outcome
             self._sessions.pop((kept_name(plans, ended.tenant), kept_name(plans, ended.id)), None)
             return
-        event, plans, proceeds = outcome
+        event, plans, proceeds, meant = outcome
         policy: Any = plans.policy
         tier: str = policy.file.experience.tier
         name, run = kept_name(plans, event.tool), kept_name(plans, event.run.id)
         tenant = kept_name(plans, event.run.tenant)
-        args, whole, reason, hint = kept_outcome(plans, event)
+        args, whole, reason, hint = kept_outcome(plans, event, meant if meant else event.run.task)
         success = type(event) is ToolResult
         good = success and whole and proceeds
         self._session(tenant, run).met(name, success, reason, args if good or not success else None)

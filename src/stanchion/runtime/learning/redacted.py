@@ -47,9 +47,9 @@ def _veil() -> Veil:
     return Veil([_secrets()])
 
 
-def kept_outcome(plans: Plans, event: ToolResult | Failure) -> Kept:
-    """What is kept of an outcome."""
-    args, task = windowed(event.args), window(event.run.task)
+def kept_outcome(plans: Plans, event: ToolResult | Failure, meant: str) -> Kept:
+    """What is kept of an outcome, and of what it was meant for."""
+    args, task = windowed(event.args), window(meant)
     shown, whole = _shown(plans, event.tool, args)
     failed = msgspec.structs.replace(event, text=window(event.text)) if isinstance(event, Failure) else None
     words = "" if failed is None else _words(plans, failed)

@@ -51,6 +51,11 @@ class SqliteShelf:
     def __init__(self, path: Path, reading: bool = False) -> None:
         self._file: Final = File(path, reading)
 
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self._file.path
+
     def write(self, incidents: Sequence[Incident]) -> None:
         """Keep a batch in one transaction."""
         self._file.write(lambda db: _write(db, incidents))

@@ -10,7 +10,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from stanchion.dialects.guardian import GuardianLayer
 from stanchion.runtime.shield import Shield
+from stanchion_lab.bench.dialects.guardian import Spoken
 from stanchion_lab.bench.measure import Cost, cost_of
 from stanchion_lab.bench.packs.engines import CORE, choose
 from stanchion_lab.bench.packs.pack import at_home, in_memory
@@ -23,10 +25,12 @@ from stanchion_lab.bench.table import Effort, Row, Section
 PACK: Final = "default"
 LAYERS: Final = "guardian"
 DEEP: Final = "guardian and a deep rule"
+WORDS: Final = "guardian in GuardianLayer's words"
 OURS: Final = {
     PACK: "reads all texts of calls and results",
     LAYERS: "compares calls, with experience and advice",
     DEEP: "the same, and a deep rule that passes is asked beside each call",
+    WORDS: "the same as `guardian`, by `check` and `report_result`",
 }
 WITH_DEEP: Final[dict[str, Any]] = {"name": "deep", "extends": LAYERS, "tools": {"*": {"risk": "low"}}}
 WHAT: Final[dict[str, Callable[[Took], int]]] = {
@@ -95,6 +99,8 @@ def sitting(effort: Effort, folder: Path, peers: tuple[Peer, ...] = PEERS) -> Se
             f"{LAYERS} disk": Advised(_on_disk(LAYERS, home / "layers", stack)),
             f"{DEEP} memory": Advised(in_memory(WITH_DEEP, stack, (Passes(),))),
             f"{DEEP} disk": Advised(_on_disk(WITH_DEEP, home / "deep", stack, (Passes(),))),
+            f"{WORDS} memory": Spoken(stack.enter_context(GuardianLayer())),
+            f"{WORDS} disk": Spoken(_spoken(home / "words", stack)),
         }
         seats, missing = _seated(peers, folder, home, stack)
         players |= {seat.name: seat.player for seat in seats}
@@ -109,6 +115,10 @@ def sitting(effort: Effort, folder: Path, peers: tuple[Peer, ...] = PEERS) -> Se
 def _on_disk(source: str | dict[str, Any], folder: Path, stack: ExitStack, guards: tuple[Any, ...] = ()) -> Shield:
     shield = Shield.load(source, store=str(folder / "state.db"), journal=str(folder / "trail"), guards=guards)
     return stack.enter_context(shield)
+
+
+def _spoken(folder: Path, stack: ExitStack) -> GuardianLayer:
+    return stack.enter_context(GuardianLayer(str(folder / "state.db"), journal=str(folder / "trail")))
 
 
 def _seated(peers: tuple[Peer, ...], folder: Path, home: Path, stack: ExitStack) -> tuple[list[Seat], list[Row]]:

@@ -1,0 +1,36 @@
+"""GuardianLayer's words: checks of tool calls by five layers, each of them Stanchion's own.
+
+What a guardian is told becomes a policy and a run of Stanchion; its state, experience and trail are Stanchion's.
+"""
+
+from stanchion.dialects.guardian.advice import AdviceGenerator
+from stanchion.dialects.guardian.caches import InMemoryCacheProvider
+from stanchion.dialects.guardian.contexts import AdviceContext
+from stanchion.dialects.guardian.experience import ExperienceLayer
+from stanchion.dialects.guardian.facade import MCPFacade, ToolSchema
+from stanchion.dialects.guardian.health import CircuitState, HealthMonitor, ToolHealth
+from stanchion.dialects.guardian.interfaces import AsyncStorageProvider, CacheProvider, StorageProvider
+from stanchion.dialects.guardian.layer import GuardianLayer
+from stanchion.dialects.guardian.loops import LoopDetector
+from stanchion.dialects.guardian.settings import AdviceStyle
+from stanchion.dialects.guardian.storage import AsyncSQLiteStorageProvider, SQLiteStorageProvider
+
+__all__ = [
+    "AdviceContext",
+    "AdviceGenerator",
+    "AdviceStyle",
+    "AsyncSQLiteStorageProvider",
+    "AsyncStorageProvider",
+    "CacheProvider",
+    "CircuitState",
+    "ExperienceLayer",
+    "GuardianLayer",
+    "HealthMonitor",
+    "InMemoryCacheProvider",
+    "LoopDetector",
+    "MCPFacade",
+    "SQLiteStorageProvider",
+    "StorageProvider",
+    "ToolHealth",
+    "ToolSchema",
+]

@@ -1,0 +1,69 @@
+"""Calls: mappings with the name of a tool and its arguments, and results: what was decided on them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from stanchion.dialects.errors import DialectError
+from stanchion.kernel.guardian_result import GuardianResult
+from stanchion.kernel.shown import brief
+
+TOOL: Final = ("tool", "name")
+ARGUMENTS: Final = ("arguments", "params")
+BESIDE: Final = frozenset({"id", "type", "call_id"})
+"""What a call may have beside its tool and its arguments, and nothing reads."""
+HEALTHY: Final = 100
+"""The health of a tool that nothing is known of."""
+
+
+def read_call(tool_call: Any) -> tuple[str, dict[str, Any]]:
+    """The tool of a call, and its arguments: those under `arguments` or `params`, or else all that stands beside the
+    tool. `DialectError` where it is no call, so that no two calls look alike that are not."""
+    if not isinstance(tool_call, Mapping):
+        said = f"a tool call is `{type(tool_call).__name__}`"
+        raise DialectError(f"{said}: give a mapping with `tool` and `arguments`")
+    tool = _one_of(tool_call, TOOL, "")
+    if not isinstance(tool, str) or not tool:
+        raise DialectError("a tool call names no tool: give its name as `tool` or `name`")
+    rest = [key for key in tool_call if key not in TOOL and key not in ARGUMENTS and key not in BESIDE]
+    if not any(key in tool_call for key in ARGUMENTS):
+        return tool, {key: tool_call[key] for key in rest}
+    if rest:
+        said = f"the call of `{brief(tool)}` has `{brief(str(rest[0]))}` beside its arguments"
+        raise DialectError(f"{said}: put it into `arguments`, or leave it out")
+    args = _one_of(tool_call, ARGUMENTS, None)
+    if args is None:
+        return tool, {}
+    if not isinstance(args, Mapping):
+        said = f"`arguments` of `{brief(tool)}` is `{type(args).__name__}`"
+        raise DialectError(f"{said}: give a mapping of names to values")
+    return tool, args if type(args) is dict else dict(args)
+
+
+def _one_of(call: Mapping[str, Any], names: tuple[str, str], nothing: Any) -> Any:
+    """What a call has under one of two names; both may say the same."""
+    first, second = names
+    if first not in call:
+        return call.get(second, nothing)
+    if second in call and call[second] != call[first]:
+        raise DialectError(f"a tool call has `{first}` and `{second}`, and they differ: give one of them")
+    return call[first]
+
+
+def call_of(tool: str, args: dict[str, Any]) -> dict[str, Any]:
+    """A call as hooks are given it: by all names that there are for its parts."""
+    return {"tool": tool, "name": tool, "arguments": args, "params": args}
+
+
+def said(result: GuardianResult) -> dict[str, Any]:
+    """A result in the fields of a check."""
+    allowed, reason, suggestion, advice, score, probe = result
+    return {
+        "allowed": allowed,
+        "reason": reason if reason else None,
+        "suggestion": suggestion if suggestion else None,
+        "advice": advice,
+        "health_score": HEALTHY if score is None else score,
+        "is_probe": probe,
+    }

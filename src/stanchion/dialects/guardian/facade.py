@@ -1,0 +1,177 @@
+"""Layer 2: tools by their definitions, and hooks of their calls."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import msgspec
+
+from stanchion.dialects.errors import DialectError
+from stanchion.dialects.guardian.caches import ProvidedMemory, held
+from stanchion.dialects.guardian.calls import call_of, read_call
+from stanchion.dialects.guardian.interfaces import CacheProvider
+from stanchion.dialects.guardian.settings import alone, schema_guards, seconds
+from stanchion.dialects.guardian.sitting import Part, Sitting
+from stanchion.guards.schema.hooks import HookCall
+from stanchion.kernel.decision import Decision
+from stanchion.runtime.calling.tool_formats import definitions
+from stanchion.runtime.calling.validation_cache import ValidationCache
+from stanchion.runtime.shield import Shield
+
+Hook = Callable[[dict[str, Any]], Any]
+TTL_S = 3600
+"""How long it is remembered that a call is valid."""
+
+
+class ToolSchema(msgspec.Struct, frozen=True):
+    """A tool as it was registered: its name, its description, the schema of its parameters, and those it requires."""
+
+    name: str
+    description: str
+    parameters: dict[str, Any]
+    required: tuple[str, ...]
+
+
+class MCPFacade:
+    """Knows tools by their definitions, and says whether calls of them are valid."""
+
+    def __init__(self, cache_provider: CacheProvider | None = None, cache_ttl: float = TTL_S) -> None:
+        self._join(cache_provider, cache_ttl, None, None)
+
+    def _join(self, provider: Any, ttl_s: float, host: Sitting | None, register: Callable[[], None] | None) -> None:
+        seconds("cache_ttl", ttl_s)
+        self._cache = None if provider is None else held(provider)
+        self._ttl_s, self._host, self._register = ttl_s, host, register
+        self._tools: dict[str, ToolSchema] = {}
+        self._given: list[tuple[set[str], Any]] = []
+        self._hooks: list[tuple[str, Hook]] = []
+        self._part = self._parted(registered=False)
+        if host is not None:
+            self._remember(host.shield)
+
+    @classmethod
+    def within(cls, provider: Any, ttl_s: float, host: Sitting, register: Callable[[], None]) -> MCPFacade:
+        """The facade of a guardian; `register` is called once tools are known, so that others are not."""
+        made = cls.__new__(cls)
+        made._join(provider, ttl_s, host, register)
+        return made
+
+    def ingest_mcp_tools(self, mcp_response: Any, *, repin: bool = False, by: Any = "an operator") -> int:
+        """Register tools as an MCP server lists them; says how many. One whose definition has changed since it was
+        first seen is refused until it is registered with `repin`."""
+        if hasattr(type(mcp_response), "__await__"):
+            raise DialectError("the tools have yet to be awaited: write `await client.list_tools()`")
+        try:
+            found = definitions(mcp_response)
+            if found and not self._tools:
+                self._begin()
+            for shield in self._shields():
+                shield.ingest(mcp_response, repin=repin, by=by)
+        except (TypeError, ValueError) as error:
+            raise DialectError(f"these tools cannot be registered: {error}") from None
+        names = {one.name for one in found}
+        self._given = [one for one in self._given if not one[0] <= names] + [(names, mcp_response)]
+        self._tools |= {one.name: _schema(one) for one in found}
+        return len(found)
+
+    def _begin(self) -> None:
+        """From the first tools on, others are unknown."""
+        self._part.close()
+        self._part = self._parted(registered=True)
+        if self._register is not None:
+            self._register()
+
+    def register_hook(self, tool_name: str, hook: Hook) -> None:
+        """Have a function check every call of a tool: it is given the call as a mapping, and a text that it gives
+        refuses it."""
+        if not isinstance(tool_name, str) or not tool_name:
+            raise DialectError(f"a hook is registered for `{tool_name!r}`: give the name of a tool")
+        if not callable(hook):
+            raise DialectError(f"the hook of `{tool_name}` is `{type(hook).__name__}`: give a function of a call")
+        for shield in self._shields():
+            shield.hook(tool_name, asked(hook))
+        self._hooks.append((tool_name, hook))
+
+    def validate_call(self, tool_call: Any) -> dict[str, Any]:
+        """Whether a call is valid, and if not, why and what to do."""
+        return _validated(self._judging().run.check(*read_call(tool_call)))
+
+    validate = validate_call
+
+    async def validate_call_async(self, tool_call: Any) -> dict[str, Any]:
+        """`validate_call` for async code."""
+        return _validated(await self._judging().run.acheck(*read_call(tool_call)))
+
+    def get_tool(self, name: str) -> ToolSchema | None:
+        """A tool that was registered."""
+        return self._tools.get(name)
+
+    def list_tools(self) -> list[str]:
+        """The names of the tools that were registered."""
+        return list(self._tools)
+
+    def get_cache_stats(self) -> dict[str, Any]:
+        """How often a call was known to be valid."""
+        shield = self._judging().shield if self._host is None else self._host.shield
+        stats = shield.validation_stats()
+        return {"cache_hits": stats.cache_hits, "cache_misses": stats.cache_misses, "hit_rate": stats.hit_rate}
+
+    def close(self) -> None:
+        """Let go of what is this layer's own."""
+        self._part.close()
+
+    def _parted(self, registered: bool) -> Part:
+        return Part(alone(schema_guards(registered), ("health", "breaker", "loops")), self._host)
+
+    def _shields(self) -> list[Shield]:
+        """Those that tools and hooks are made known to now. The one of this layer alone is made when it is needed."""
+        if self._host is None:
+            return [self._judging().shield]
+        return [self._host.shield, *([] if self._part.made is None else [self._part.made])]
+
+    def _judging(self) -> Sitting:
+        """Where calls are judged by this layer alone, by all tools and hooks so far."""
+        if self._part.made is None:
+            made = self._part.sitting.shield
+            self._remember(made)
+            for _, tools in self._given:
+                made.ingest(tools)
+            for tool, hook in self._hooks:
+                made.hook(tool, asked(hook))
+        return self._part.sitting
+
+    def _remember(self, shield: Shield) -> None:
+        shield.remember_with(
+            ValidationCache(ttl_s=self._ttl_s) if self._cache is None else ProvidedMemory(self._cache, self._ttl_s)
+        )
+
+
+def asked(hook: Hook) -> Callable[[HookCall], Any]:
+    """A hook of a mapping as one of Stanchion's calls; it gets its own copy of the arguments."""
+
+    @wraps(hook, updated=())
+    def ask(call: HookCall) -> Any:
+        return hook(call_of(call.tool, copy.deepcopy(call.args)))
+
+    return ask
+
+
+def _schema(one: Any) -> ToolSchema:
+    schema = one.schema if isinstance(one.schema, dict) else {}
+    properties, required = schema.get("properties"), schema.get("required")
+    about = one.about if isinstance(getattr(one, "about", ""), str) else ""
+    return ToolSchema(
+        one.name,
+        about,
+        properties if isinstance(properties, dict) else {},
+        tuple(required) if isinstance(required, list) else (),
+    )
+
+
+def _validated(decision: Decision) -> dict[str, Any]:
+    if decision.proceeds:
+        return {"valid": True}
+    return {"valid": False, "reason": decision.message, "suggestion": decision.advice}

@@ -1,0 +1,137 @@
+"""Settings: the parameters of the constructors, held against what can be carried out, as a policy."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+from typing import Any, Final, get_args
+
+import msgspec
+
+from stanchion.advice.styles import StyleName
+from stanchion.dialects.errors import DialectError
+from stanchion.policy.nearest import hint
+from stanchion.runtime.standing.places import MEMORY
+
+LONGEST_S: Final = 432_000
+"""How long a cooldown can be: five days."""
+MOST_HISTORY: Final = 100
+
+Policy = dict[str, Any]
+Guards = list[dict[str, Any]]
+
+
+class AdviceStyle(Enum):
+    """How advice is worded: for small models, for large ones, and for agents that talk to users."""
+
+    CONCISE = "concise"
+    EXPERT = "expert"
+    FRIENDLY = "friendly"
+
+
+class Breaking(msgspec.Struct, frozen=True):
+    """When the circuit of a tool opens, and for how many seconds."""
+
+    failure_threshold: int = 5
+    base_cooldown: float = 60
+    max_cooldown: float = 3600
+
+    def __post_init__(self) -> None:
+        whole("failure_threshold", self.failure_threshold, 1)
+        seconds("base_cooldown", self.base_cooldown)
+        seconds("max_cooldown", self.max_cooldown)
+        if self.max_cooldown < self.base_cooldown:
+            said = (
+                f"`max_cooldown` is {self.max_cooldown:g}, less than `base_cooldown`, which is {self.base_cooldown:g}"
+            )
+            raise DialectError(f"{said}: give more for it, or a shorter `base_cooldown`")
+
+    def guards(self) -> Guards:
+        """What layer 0 changes in the pack."""
+        breaker = {
+            "use": "breaker",
+            "failure_threshold": self.failure_threshold,
+            "cooldown_s": self.base_cooldown,
+            "max_cooldown_s": self.max_cooldown,
+        }
+        return [breaker]
+
+
+class Looping(msgspec.Struct, frozen=True):
+    """How many calls are remembered, and how often one of them may be made."""
+
+    max_history: int = 10
+    max_repeats: int = 2
+
+    def __post_init__(self) -> None:
+        whole("max_history", self.max_history, 2, MOST_HISTORY)
+        whole("max_repeats", self.max_repeats, 1)
+        if self.max_repeats > self.max_history:
+            said = f"`max_repeats` is {self.max_repeats}, and of `max_history` {self.max_history} it is never reached"
+            raise DialectError(f"{said}: give less for it, or a longer history")
+
+    def guards(self) -> Guards:
+        """What layer 1 changes in the pack. A check knows of no run that is halted and of nobody who is asked, and a
+        call counts whether or not its result is reported."""
+        most = self.max_history
+        loops = {
+            "use": "loops",
+            "max_history": most,
+            "max_repeats": self.max_repeats,
+            "unreported_repeats": self.max_repeats,
+            "max_errors": min(3, most // 2),
+            "near_repeats": min(3, most),
+            "stall_after": min(4, most),
+            "refusals_escalated": 0,
+            "refusals_halted": 0,
+        }
+        return [loops]
+
+
+def schema_guards(registered: bool) -> Guards:
+    """What layer 2 changes in the pack: where tools are registered, others are unknown. A report has no result that
+    could be held against a schema."""
+    return [{"use": "schema", "unknown": "refuse" if registered else "allow", "results": False}]
+
+
+def policy_of(guards: Guards, style: StyleName = "concise") -> Policy:
+    """The pack of the five layers with these settings."""
+    return {"name": "guardian-layer", "extends": "guardian", "advice": {"style": style}, "guards": guards}
+
+
+def alone(guards: Guards, without: tuple[str, ...]) -> Policy:
+    """One layer of the pack: the others are taken out, and nothing is learnt by it."""
+    off = [{"use": name, "enabled": False} for name in without]
+    return {"name": "guardian-layer", "extends": "guardian", "experience": {"tier": "none"}, "guards": [*guards, *off]}
+
+
+def whole(name: str, value: Any, least: int, most: int | None = None) -> None:
+    """Raise `DialectError` for what is no whole number in a range."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < least or (most is not None and value > most):
+        wanted = f"of at least {least}" if most is None else f"from {least} to {most}"
+        raise DialectError(f"`{name}` is `{value!r}`: give a whole number {wanted}")
+
+
+def seconds(name: str, value: Any) -> None:
+    """Raise `DialectError` for what is no number of seconds."""
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0.001 <= value <= LONGEST_S:
+        raise DialectError(f"`{name}` is `{value!r}`: give seconds, from 0.001 to {LONGEST_S}")
+
+
+def style_name(style: Any) -> StyleName:
+    """The name of a style."""
+    names: tuple[StyleName, ...] = get_args(StyleName)
+    said = style.value if isinstance(style, AdviceStyle) else str(style).lower()
+    known = next((name for name in names if name == said), None)
+    if known is None:
+        raise DialectError(f"`{style}` is no style of advice: {hint(said, names)}")
+    return known
+
+
+def place(db_path: Any) -> str | Path:
+    """Where state and experience are kept: in memory, in the file that is named, or on the server of a URL."""
+    if db_path is None or db_path == ":memory:":
+        return MEMORY
+    if not isinstance(db_path, str | Path) or not str(db_path):
+        raise DialectError(f"`db_path` is `{db_path!r}`: give a file, the URL of a server, or leave it out for memory")
+    return db_path
