@@ -92,6 +92,12 @@ class Episode(msgspec.Struct, frozen=True):
         """How often the model was asked."""
         return len(self.exchanges)
 
+    def whole(self) -> Episode:
+        """The episode, where nothing was raised in it; raises that otherwise."""
+        if self.raised is not None:
+            raise self.raised
+        return self
+
 
 Playing = Generator[Asked, Came, Episode]
 """An episode while it is played: it says what to ask, and is sent the reply."""
