@@ -58,7 +58,8 @@ def play(
     seed: int | None = None,
     chosen: Chosen | None = None,
 ) -> Episode:
-    """Play as `envelope.run_episode` does, the model asked through a run; `name` is its name, for prices and the trail.
+    """Play as `envelope.run_episode` does, the model asked through a run, if there is one; `name` is its name, for
+    prices and the trail.
 
     Nobody but the envelope has the model asked again. A reply that a guard refuses is no move; where a call is refused,
     as by a budget, the episode ends. Unless the envelope has `manifest_enabled` off, a manifest, the trace and a
@@ -104,7 +105,10 @@ def drive(
     temperature: float | None = None,
     seed: int | None = None,
 ) -> Driven:
-    """`play` for a caller who writes the manifest, or none: what is raised is given, and not raised."""
+    """`play` for a caller who writes the manifest, or none: what is raised is given, and not raised. Without a run the
+    model is asked as it is."""
+    if run is None:
+        return Driven(*envelope.play_out(model, turns, temperature=temperature, seed=seed))
     playing, ask = _begun(envelope, model, turns, temperature, seed)
     raised: Exception | None = None
     asked, episode = _sent(playing, None)

@@ -95,8 +95,6 @@ def script(replies: Iterable[str]) -> Model:
 
 def _driven(run: Any, envelope: TutorEnvelope, model: Model, played: Played, asked: ModelPart) -> Driven:
     heat = heat_of(played, asked)
-    if run is None:
-        return Driven(*envelope.play_out(model, played.turns, temperature=heat, seed=asked.seed))
     return drive(run, envelope, model, played.turns, name=asked.model_id or "", temperature=heat, seed=asked.seed)
 
 
