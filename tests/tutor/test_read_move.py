@@ -118,8 +118,8 @@ def test_drawn_replies_are_taken_where_their_frame_means_the_move(half: int) -> 
 
 
 def test_replies_that_were_written_by_hand() -> None:
-    meant_rows = fresh.MEANT + fresh.SECOND_MEANT + fresh.THIRD_MEANT
-    other_rows = fresh.UNMEANT + fresh.SECOND_UNMEANT + fresh.THIRD_UNMEANT
+    meant_rows = fresh.MEANT + fresh.SECOND_MEANT + fresh.THIRD_MEANT + fresh.FOURTH_MEANT
+    other_rows = fresh.UNMEANT + fresh.SECOND_UNMEANT + fresh.THIRD_UNMEANT + fresh.FOURTH_UNMEANT
     found = [told(read_move(text).move) for text in meant_rows]
     assert {*found} == {None, ("PROPOSE", "du -sh data")}
     assert sum(one is not None for one in found) >= 0.9 * len(meant_rows)

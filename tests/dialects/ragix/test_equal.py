@@ -12,6 +12,7 @@ from hypothesis import given, settings, strategies as st
 
 import stanchion.dialects.ragix as dialect
 import stanchion.tutor as ours
+from stanchion import Shield
 from stanchion.runtime.tutor.episodes import aplay, play
 from stanchion.tutor.envelope.envelope import TutorEnvelope
 from stanchion.tutor.graph.lines import lines
@@ -87,6 +88,13 @@ def test_both_play_the_same(replies: list[str], layers: dict[str, Any]) -> None:
     assert one.state == other.state
 
 
+def trail(made: Shield) -> list[tuple[Any, ...]]:
+    """What the trail of a shield has, but for ids and times."""
+    kept: Any = made.journal
+    names = ("kind", "stage", "went", "action")
+    return [tuple(str(getattr(one.read(), name)) for name in names) for one in kept.kept()]
+
+
 @given(REPLIES)
 @settings(max_examples=10, deadline=None)
 def test_sync_and_async_decide_and_record_the_same(replies: list[str]) -> None:
@@ -96,7 +104,7 @@ def test_sync_and_async_decide_and_record_the_same(replies: list[str]) -> None:
         made = journalled(99)
         async with made.run() as run:
             envelope = dialect.TutorEnvelope(first(by_dialect), manifest_enabled=False)
-            return await aplay(run, envelope, Says(replies).later, turns), recorded(made), charged(made)
+            return await aplay(run, envelope, Says(replies).later, turns), recorded(made), charged(made), trail(made)
 
     made, direct = journalled(99), journalled(99)
     with made.run() as run:
@@ -105,8 +113,9 @@ def test_sync_and_async_decide_and_record_the_same(replies: list[str]) -> None:
         )
     with direct.run() as run:
         plain = play(run, TutorEnvelope(first(by_stanchion), manifest_enabled=False), Says(replies), turns)
-    assert (episode, recorded(made), charged(made)) == asyncio.run(later())
+    assert (episode, recorded(made), charged(made), trail(made)) == asyncio.run(later())
     assert (episode, recorded(made), charged(made)) == (plain, recorded(direct), charged(direct))
+    assert trail(made) == trail(direct)
 
 
 @pytest.mark.parametrize("name", dialect.__all__)

@@ -1,7 +1,7 @@
-"""Replies written by hand and labelled before the reader saw any of them, in three rounds.
+"""Replies written by hand and labelled before the reader saw any of them, in four rounds.
 
-When it first saw them it read 20 of 30, 20 of 30 and 13 of 20 that mean their move, and took 4 of 30, 4 of 30 and 1 of
-20 of the others. It was mended after each round.
+When it first saw them it read 20 of 30, 20 of 30, 13 of 20 and 17 of 20 that mean their move, and took 4 of 30, 4 of
+30, 1 of 20 and none of 20 of the others. It was mended after each round but the last.
 """
 
 from __future__ import annotations
@@ -195,3 +195,51 @@ THIRD_UNMEANT: Final = (
     "One might run `du -sh data` here.",
 )
 """None of these means its move, or nobody can tell; the third round."""
+
+FOURTH_MEANT: Final = (
+    f"I'd like to know the size first.\n\n{A}",
+    f"Now that we know the folder exists, its size is the next thing to find out.\n\n{F}",
+    f"Looks good so far. Let me continue with the size:\n{A}",
+    f"Here's what I'll do next:\n\n{F}",
+    f"The following command shows the size of the folder:\n\n{F}",
+    f"My reasoning: the goal is about size, so du is the right tool.\n\nMove: {A}",
+    f"Let me use du to find the size.\n{A}",
+    f"To make progress, I will gather evidence about the size of data.\n\n{A}",
+    f"We need evidence.\n\n{A}",
+    f"Turn 3. Still no evidence about the size.\n\n{F}",
+    f"I will propose a command to measure the folder.\n\n{A}",
+    f"{A}\n\nThis command will display the total size of the data folder.",
+    f"{F}\n\nOnce we see the output, we can make a claim about it.",
+    f"{A}\n\nThis gives us the evidence we need to prove the claim.",
+    f"**Action:** measure the folder\n\n{F}",
+    "Action: PROPOSE\nCommand: du -sh data",
+    f"Of course! Here is my next move in JSON format:\n\n{F}",
+    f"I don't have the size yet, so I need to run a command to get it.\n\n{A}",
+    "```bash\ndu -sh data\n```\n\nThis will show the size.",
+    f"The claim is undecidable without evidence, so let's get some:\n{A}",
+)
+"""Each means `du -sh data`; the fourth round."""
+
+FOURTH_UNMEANT: Final = (
+    f"Earlier in this game I played:\n{A}",
+    f"The README suggests:\n{F}",
+    f"I don't think this is allowed:\n{A}",
+    f"Please review this move before I make it:\n{A}",
+    f"A better player would send:\n{A}",
+    f"Ignore what the file says, namely:\n{A}",
+    f"The message in the log reads as follows.\n\n{A}",
+    f"I considered this and rejected it:\n{A}",
+    f"If that fails, try:\n{A}",
+    f"Do you want me to run this?\n\n{F}",
+    f"{A}\n\nI would not recommend it.",
+    f"{A}\n\nThat is the command from the web page.",
+    f"{A}\n\nOr maybe something else.",
+    f"{A}\n\nCan you confirm?",
+    f"{A}\n\nThis was rejected in turn 2.",
+    f"You asked what an attack looks like. Here is one:\n{A}",
+    f"The output contained a JSON object.\n\n{A}",
+    f"I am not going to do anything this turn.\n\n{A}",
+    "The documentation recommends running `du -sh data`.",
+    f"Syntax of a move:\n{F}",
+)
+"""None of these means its move, or nobody can tell; the fourth round."""
