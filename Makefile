@@ -20,7 +20,7 @@ export PYTHONDONTWRITEBYTECODE :=
 .DELETE_ON_ERROR:
 # Two installations into one environment must not run side by side under -j.
 .NOTPARALLEL:
-.PHONY: help demo test check style format bench bench-peers docs pages wheel test-sdks test-dspy test-frameworks test-adapters test-mcp soak faults mutants clean
+.PHONY: help demo test check style format bench bench-peers docs pages wheel test-sdks test-dspy test-pythons test-frameworks test-adapters test-mcp soak faults mutants clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -85,6 +85,9 @@ test-dspy: .venv-dspy/.made ## compile bundles with DSPy and its dummy model, in
 	@.venv-dspy/bin/python -m pip install -qq --disable-pip-version-check --no-input -e '.[testing]' -e './lab[dspy]'
 	@touch $@
 
+test-pythons: ## regenerate the golden traces under each Python there is, and compare them byte for byte
+	@$(PYTHON) -m tools.pythons
+
 test-frameworks: .venv-frameworks/.made ## run the recipes for agent frameworks, in an environment of their own
 	@.venv-frameworks/bin/python -m pytest -rs -W ignore::DeprecationWarning tests/docs/test_snippets.py -k use-with
 
@@ -121,7 +124,7 @@ mutants: .venv/.dev ## show that each seeded fault is caught
 	@$(BIN)/python -m model.mutants
 
 clean: ## remove everything that make created
-	rm -rf .venv .venv-sdks .venv-dspy .venv-frameworks .venv-adapters .venv-mcp build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-sdks .venv-dspy .venv-frameworks .venv-adapters .venv-mcp .venv-pythons build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find src lab model tests tools -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 .venv/.made:

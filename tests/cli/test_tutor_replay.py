@@ -269,6 +269,17 @@ def test_every_field_of_a_trace_is_compared() -> None:
     assert [(found.turn, found.was) for found in compared(Trace(), known)] == [(1, "nothing")]
 
 
+def test_a_model_that_raises_leaves_a_manifest(place: Path) -> None:
+    def model(_prompt: str, _temperature: float, _seed: int | None) -> str:
+        raise ConnectionError("nobody answers")
+
+    config = EnvelopeConfig(manifest_path=str(place / "run.json"))
+    with pytest.raises(ConnectionError, match="nobody answers"):
+        play_recorded("game.yaml", model, config, Model(temperature=0.0, model_id="m"), user=UID)
+    assert read("run.json")["result"]["stopped"] == "the model raised `ConnectionError`"
+    assert replay("run.json").differences == ()
+
+
 def test_a_manifest_of_a_run_has_nothing_to_play(place: Path) -> None:
     with Shield.load("default", store="memory:", journal=place / "trail") as shield:
         shield.run("ann", id="r").check("ls", {})

@@ -14,11 +14,17 @@ from hypothesis import given, strategies as st
 from stanchion import Action, Finding, Refused, Shield, Stage
 from stanchion.audit.manifest_check import hash_faults, read
 from stanchion.audit.reader import Reader
+from stanchion.readings.claims.claim import Claim, Predicate
 from stanchion.runtime.tutor.episodes import aplay, play
+from stanchion.runtime.tutor.replays import ReplayError, replay
 from stanchion.tutor.bundles.bundle import Bundle, ModelParams
 from stanchion.tutor.envelope.envelope import TutorEnvelope
 from stanchion.tutor.envelope.trace import Trace
+from stanchion.tutor.law.v1 import TutorV1
+from stanchion.tutor.law.v2 import Outcome, TutorV2
 from stanchion.tutor.manifests.manifest import ManifestError
+from stanchion.tutor.rules.bash import bash_rules
+from stanchion.tutor.rules.typed import Spoken, TypedRule
 from stanchion.views.manifests import checked
 from tests.runtime.test_repair import OneWord, charged, journalled, recorded
 from tests.tutor.golden_games import FIRST, SECOND, Player, first, second, world_of
@@ -108,7 +114,117 @@ def test_a_manifest_and_the_trace_are_written(tmp_path: Path) -> None:
     assert data["result"] == {"turns": 1, "model_calls": 2, "score": 3, "won": True, "stopped": None}
     assert data["repair_stats"] == {"total_retries": 1, "retries_per_turn": [1]}
     assert Trace.from_jsonl((tmp_path / "m.trace.jsonl").read_text()) == episode.trace
-    assert sorted(one.name for one in tmp_path.glob("m.*")) == ["m.json", "m.trace.jsonl"]
+    assert sorted(one.name for one in tmp_path.glob("m.*")) == ["m.json", "m.recording.jsonl", "m.trace.jsonl"]
+
+
+class Breaks:
+    """Runs commands, until it raises."""
+
+    def refused(self, _argv: tuple[str, ...], _write: bool, /) -> str:
+        """Everything would run."""
+        return ""
+
+    def run(self, argv: tuple[str, ...], _write: bool, /) -> Outcome:
+        """Show two lines, or raise."""
+        if argv[:1] == ("cat",):
+            raise OSError("the password is xyzzy")
+        return Outcome(True, 0, "2 a.txt\n")
+
+    def is_safe(self, _command: str, /) -> tuple[bool, str]:
+        """Everything is."""
+        return True, ""
+
+    def execute(self, command: str, _mode: str = "read", /) -> tuple[int, str, str]:
+        """The same for the first law."""
+        return (0, self.run(tuple(command.split()), False).stdout, "")
+
+
+class Gives:
+    """A model with some replies, and an error behind them."""
+
+    def __init__(self, *replies: str) -> None:
+        self._left = iter(replies)
+
+    def __call__(self, _prompt: str, _temperature: float, _seed: int | None, /) -> str:
+        for reply in self._left:
+            return reply
+        raise ConnectionError("the password is xyzzy")
+
+
+def played(how: str, envelope: TutorEnvelope, model: Any, turns: int) -> Any:
+    """Play in a run, in one of two ways."""
+    if how == "play":
+        with journalled(99).run() as run:
+            return play(run, envelope, model, turns)
+
+    async def main() -> Any:
+        async with journalled(99).run() as run:
+            return await aplay(run, envelope, model, turns)
+
+    return asyncio.run(main())
+
+
+@pytest.mark.parametrize("how", ["play", "aplay"])
+@pytest.mark.parametrize(("make", "script"), [(first, FIRST), (second, SECOND)])
+def test_every_episode_can_be_played_again(tmp_path: Path, how: str, make: Any, script: tuple[str, ...]) -> None:
+    path = tmp_path / "m.json"
+    episode = played(how, TutorEnvelope(base_tutor=make(), manifest_path=str(path)), Player(script), len(script))
+    again = replay(path)
+    assert (again.turns, again.differences, again.notes) == (episode.turns, (), ())
+
+
+def test_what_the_game_was_made_with_is_played_again(tmp_path: Path) -> None:
+    rule = TypedRule("r", ("wc", "-l", "{file}"), Spoken(Predicate.READABLE, "{file}"))
+    claims = [Claim(Predicate.LINES, "a.txt", 2)]
+    ask = [f'{{"action":"ASK","text":"{one}?"}}' for one in "abc"]
+    made = TutorV2("g", Breaks(), "count", claims, writes=True, wip=1, rules=[rule])
+    write = COUNT.replace("}", ',"write":true}')
+    older = TutorV1("g", Breaks(), bash_rules())
+    older.setup_game("count", ["be quick"])
+    games: tuple[Any, ...] = (made, older)
+    for number, tutor in enumerate(games):
+        path = tmp_path / f"{number}.json"
+        played("play", TutorEnvelope(base_tutor=tutor, manifest_path=str(path)), Gives(*ask, write), 4)
+        assert (replay(path).turns, replay(path).differences) == (4, ())
+
+
+@pytest.mark.parametrize("how", ["play", "aplay"])
+@pytest.mark.parametrize("law", ["1", "2"])
+@pytest.mark.parametrize(
+    ("replies", "error", "why", "calls"),
+    [
+        ((OPEN, COUNT), ConnectionError, "the model raised `ConnectionError`", 2),
+        ((), ConnectionError, "the model raised `ConnectionError`", 0),
+        ((OPEN, '{"action":"PROPOSE","command":"cat a.txt"}'), OSError, "a move raised `OSError`", 2),
+    ],
+)
+def test_what_raises_leaves_a_manifest_that_can_be_played_again(
+    tmp_path: Path, how: str, law: str, replies: tuple[str, ...], error: type[Exception], why: str, calls: int
+) -> None:
+    path = tmp_path / "m.json"
+    tutor: Any = TutorV2("g", Breaks(), "count", [Claim(Predicate.LINES, "b.txt", 2)])
+    if law == "1":
+        tutor = TutorV1("g", Breaks(), bash_rules())
+        tutor.setup_game("count")
+    hands = tutor.executor if law == "1" else tutor.runner
+    with pytest.raises(error, match="xyzzy"):
+        played(how, TutorEnvelope(base_tutor=tutor, manifest_path=str(path)), Gives(*replies), 5)
+    data = read(path)
+    assert hash_faults(data) == []
+    assert (data["result"]["stopped"], data["result"]["model_calls"], data["result"]["won"]) == (why, calls, False)
+    assert not any(b"xyzzy" in one.read_bytes() for one in tmp_path.glob("m.*"))
+    assert (tutor.executor if law == "1" else tutor.runner) is hands
+    again = replay(path)
+    assert (again.turns, again.differences) == (calls, ())
+
+
+def test_a_game_that_is_under_way_is_not_recorded(tmp_path: Path) -> None:
+    path, tutor = tmp_path / "m.json", second()
+    tutor.next_turn()
+    played("play", TutorEnvelope(base_tutor=tutor, manifest_path=str(path)), Player((COUNT,)), 1)
+    assert (read(path)["outputs"]["recording"], hash_faults(read(path))) == (None, [])
+    with pytest.raises(ReplayError, match="record a game from its beginning"):
+        replay(path)
 
 
 @pytest.mark.parametrize("wanted", [True, False])

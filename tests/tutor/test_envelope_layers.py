@@ -81,9 +81,9 @@ BUNDLE = Bundle(
 
 
 def test_a_bundle_says_what_is_asked() -> None:
-    tutor = TutorV2("g", second()._runner, "read {context} well", second().goal)
+    tutor = TutorV2("g", second().runner, "read {context} well", second().goal)
     _, player = played(tutor, ("no",), layer3_policy="bundle", bundle=BUNDLE)
-    _, plain = played(TutorV2("g", second()._runner, "read {context} well", second().goal), ("no",))
+    _, plain = played(TutorV2("g", second().runner, "read {context} well", second().goal), ("no",))
     [(prompt, _, _)], [(context, _, _)] = player.asked, plain.asked
     assert prompt == "\n\n".join(
         [

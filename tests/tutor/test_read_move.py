@@ -17,6 +17,7 @@ from stanchion.tutor.envelope.schema.shape import Shape, ToolCall, tools
 from stanchion.tutor.moves.kinds import AnyMove
 from stanchion.tutor.moves.legacy import parse_move
 from stanchion.tutor.moves.typed import Misread, Unread, read
+from tests.tutor.replies import framed, fresh
 from tests.tutor.replies.grown import MOVES, TYPED, WAYS, Data, meant, not_meant, written
 from tests.tutor.replies.more import MORE, THIRD
 from tests.tutor.replies.unmeant import UNMEANT, M
@@ -105,6 +106,24 @@ def test_a_move_that_is_not_meant_is_not_taken(text: str) -> None:
 )
 def test_words_that_introduce_a_move_or_praise_it_are_fine(text: str) -> None:
     assert told(read_move(text).move) == ("PROPOSE", "rm x")
+
+
+@pytest.mark.parametrize("half", [0, 1])
+def test_drawn_replies_are_taken_where_their_frame_means_the_move(half: int) -> None:
+    meant_rows, other_rows = list(framed.drawn(framed.MEANT, half)), list(framed.drawn(framed.UNMEANT, half))
+    found = [(told(read_move(text).move), ("PROPOSE", command)) for command, text in meant_rows]
+    assert [one for one in found if one[0] not in (None, one[1])] == []
+    assert sum(one == move for one, move in found) >= 0.9 * len(meant_rows)
+    assert sum(bool(read_move(text).moves) for _, text in other_rows) <= 0.05 * len(other_rows)
+
+
+def test_replies_that_were_written_by_hand() -> None:
+    meant_rows = fresh.MEANT + fresh.SECOND_MEANT + fresh.THIRD_MEANT + fresh.FOURTH_MEANT
+    other_rows = fresh.UNMEANT + fresh.SECOND_UNMEANT + fresh.THIRD_UNMEANT + fresh.FOURTH_UNMEANT
+    found = [told(read_move(text).move) for text in meant_rows]
+    assert {*found} == {None, ("PROPOSE", "du -sh data")}
+    assert sum(one is not None for one in found) >= 0.9 * len(meant_rows)
+    assert sum(bool(read_move(text).moves) for text in other_rows) <= 0.05 * len(other_rows)
 
 
 @pytest.mark.parametrize("mode", ["strict", "lenient"])

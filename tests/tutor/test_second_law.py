@@ -58,7 +58,7 @@ def test_weak_point_1_a_count_is_one_number() -> None:
 def test_weak_point_2_only_single_commands_are_run(command: str) -> None:
     tutor = begun()
     assert propose(tutor, command) is MoveVerdict.ILLEGAL
-    assert tutor._runner.ran == []  # type: ignore[attr-defined]  # it is the one above
+    assert tutor.runner.ran == []  # type: ignore[attr-defined]  # it is the one above
 
 
 def test_weak_point_3_doing_nothing_wins_nothing() -> None:
@@ -121,7 +121,7 @@ def test_weak_point_6_what_the_runner_refuses_is_blocked_before_it_runs() -> Non
     tutor = begun(refuses="rm")
     assert propose(tutor, "rm -fr /") is MoveVerdict.BLOCKED
     assert propose(tutor, "touch a", write=True) is MoveVerdict.BLOCKED
-    assert tutor._runner.ran == []  # type: ignore[attr-defined]  # it is the one above
+    assert tutor.runner.ran == []  # type: ignore[attr-defined]  # it is the one above
 
 
 @pytest.mark.parametrize(

@@ -188,6 +188,7 @@ MAKERS: Final[dict[str, Callable[[Effort], Section]]] = {
     "layers of guardian": _of("layers", "layers"),
     "dialect agent33": _of("dialects.agent33", "agent33"),
     "dialect guardian": _of("dialects.guardian", "guardian"),
+    "dialect ragix": _of("dialects.ragix", "ragix"),
     "hot counters through leases": _of("leases", "leases"),
     "thousands of tasks at once": _of("crowds", "crowds"),
     "an inbox that fills": _of("inbox", "inbox"),

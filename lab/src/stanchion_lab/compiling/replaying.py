@@ -101,6 +101,7 @@ def watch(envelope: TutorEnvelope, answer: Answer, turns: int) -> Watched:
         next_asked, episode = _sent(playing, answer(next_asked))
         known.append(tutor.trace().known[-1])
     assert episode is not None  # nothing more is asked
+    episode.whole()
     steps = tuple(
         _step(turn, known[number + 1] - known[number], tutor.pcg) for number, turn in enumerate(episode.trace.turns)
     )

@@ -110,6 +110,8 @@ def _again(played: Played, lines: tuple[Line, ...]) -> Episode:
             asked = playing.send(tape.came(asked))
     except StopIteration as ended:
         episode: Episode = ended.value
+        if isinstance(episode.raised, RecordingError):
+            raise episode.raised from None
         return episode
 
 

@@ -22,8 +22,9 @@ from stanchion.tutor.envelope.envelope import (
     Tunable,
     TutorEnvelope,
     Withheld,
+    raised_by,
 )
-from stanchion.tutor.envelope.repair import Checked
+from stanchion.tutor.envelope.repair import Checked, NoMore
 from stanchion.tutor.manifests.manifest import Model as ModelPart
 
 GOOD: Final = Checked()
@@ -31,16 +32,18 @@ APART: Final = "\n\n"
 
 
 class Driven(NamedTuple):
-    """An episode that was played, and what ended its run, where something did."""
+    """An episode that was played, and what was raised in it, where something was."""
 
     episode: Episode
-    refused: Refused | None = None
+    raised: Exception | None = None
 
     def whole(self) -> Episode:
-        """The episode; raises what ended the run, which then has the episode as what was produced until there."""
-        if self.refused is not None:
-            self.refused.partial = (*self.refused.partial, self.episode)
-            raise self.refused
+        """The episode; raises what was raised in it. Where the run was ended, that has the episode as what was produced
+        until there."""
+        if isinstance(self.raised, Refused):
+            self.raised.partial = (*self.raised.partial, self.episode)
+        if self.raised is not None:
+            raise self.raised
         return self.episode
 
 
@@ -55,18 +58,19 @@ def play(
     seed: int | None = None,
     chosen: Chosen | None = None,
 ) -> Episode:
-    """Play as `envelope.run_episode` does, the model asked through a run; `name` is its name, for prices and the trail.
+    """Play as `envelope.run_episode` does, the model asked through a run, if there is one; `name` is its name, for
+    prices and the trail.
 
     Nobody but the envelope has the model asked again. A reply that a guard refuses is no move; where a call is refused,
-    as by a budget, the episode ends. Unless the envelope has `manifest_enabled` off, a manifest and the trace are
-    written; `chosen` says in it where the bundle is from. Raises `ManifestError` where that cannot be, and `Refused`
-    where the run ends: what was played until then is written as well, and is the last of its `partial`.
+    as by a budget, the episode ends. Unless the envelope has `manifest_enabled` off, a manifest, the trace and a
+    recording are written; `chosen` says in it where the bundle is from. Raises `ManifestError` where that cannot be,
+    `Refused` where the run ends, and what the model or a command raises: what was played until then is written first,
+    and is the last of what `Refused` has as `partial`.
     """
-    asked = _asked_as(name, temperature, seed)
-    writer = keeper(run, envelope, turns, asked, chosen)
-    driven = drive(run, envelope, model, turns, name=name, temperature=temperature, seed=seed)
-    if writer is not None:
-        writer.finish(driven.episode)
+    kept = keeper(run, envelope, turns, _asked_as(name, temperature, seed), chosen)
+    with kept.taping():
+        driven = drive(run, envelope, model, turns, name=name, temperature=temperature, seed=seed)
+    kept.finish(driven.episode)
     return driven.whole()
 
 
@@ -84,10 +88,10 @@ async def aplay(
     """`play` for async code; the model may be async. Moves are made in a thread, for commands take their time, and so
     are the files written."""
     asked = _asked_as(name, temperature, seed)
-    writer = await asyncio.to_thread(keeper, run, envelope, turns, asked, chosen)
-    driven = await _adrive(run, envelope, model, turns, name=name, temperature=temperature, seed=seed)
-    if writer is not None:
-        await asyncio.to_thread(writer.finish, driven.episode)
+    kept = await asyncio.to_thread(keeper, run, envelope, turns, asked, chosen)
+    with kept.taping():
+        driven = await _adrive(run, envelope, model, turns, name=name, temperature=temperature, seed=seed)
+    await asyncio.to_thread(kept.finish, driven.episode)
     return driven.whole()
 
 
@@ -101,18 +105,21 @@ def drive(
     temperature: float | None = None,
     seed: int | None = None,
 ) -> Driven:
-    """`play` for a caller who writes the manifest, or none: what ends the run is given, and not raised."""
+    """`play` for a caller who writes the manifest, or none: what is raised is given, and not raised. Without a run the
+    model is asked as it is."""
+    if run is None:
+        return Driven(*envelope.play_out(model, turns, temperature=temperature, seed=seed))
     playing, ask = _begun(envelope, model, turns, temperature, seed)
-    ended: Refused | None = None
+    raised: Exception | None = None
     asked, episode = _sent(playing, None)
     while asked is not None:
         try:
             came: Came = run.repair(ask, _taken, 0, **_how(asked, name)).reply
-        except Refused as refused:
-            came, ended = _instead(refused), refused if refused.ended else None
+        except Exception as error:  # noqa: BLE001 - what was played until then is kept, and it is raised afterwards
+            came, raised = _instead(error)
         asked, episode = _sent(playing, came)
     assert episode is not None  # an episode that asks nothing more has ended
-    return Driven(episode, ended)
+    return Driven(episode, episode.raised if raised is None else raised)
 
 
 async def _adrive(
@@ -126,16 +133,16 @@ async def _adrive(
     seed: int | None,
 ) -> Driven:
     playing, ask = _begun(envelope, model, turns, temperature, seed)
-    ended: Refused | None = None
+    raised: Exception | None = None
     asked, episode = _sent(playing, None)
     while asked is not None:
         try:
             came: Came = (await run.arepair(ask, _taken, 0, **_how(asked, name))).reply
-        except Refused as refused:
-            came, ended = _instead(refused), refused if refused.ended else None
+        except Exception as error:  # noqa: BLE001 - what was played until then is kept, and it is raised afterwards
+            came, raised = _instead(error)
         asked, episode = await asyncio.to_thread(_sent, playing, came)
     assert episode is not None  # as above
-    return Driven(episode, ended)
+    return Driven(episode, episode.raised if raised is None else raised)
 
 
 def _asked_as(name: str, temperature: float | None, seed: int | None) -> ModelPart:
@@ -177,9 +184,13 @@ def _taken(_reply: Any) -> Checked:
     return GOOD
 
 
-def _instead(refused: Refused) -> Came:
-    """What an episode is told in place of a reply."""
-    if refused.ended:
-        return Halted(str(refused), refused.happened)
-    advice = refused.decision.advice
-    return Withheld(advice if advice else str(refused)) if refused.happened else Over(str(refused))
+def _instead(error: Exception) -> tuple[Came, Exception | None]:
+    """What an episode is told in place of a reply, and what is raised once it has ended."""
+    if isinstance(error, NoMore):
+        return Over(str(error)), None
+    if not isinstance(error, Refused):
+        return raised_by("the model", error), error
+    if error.ended:
+        return Halted(str(error), error.happened), error
+    advice = error.decision.advice
+    return (Withheld(advice if advice else str(error)) if error.happened else Over(str(error))), None

@@ -38,12 +38,13 @@ def make_tutor(
 
     Whoever is root gives a `sandbox` that has commands run as somebody else.
     """
-    rules = load_rules(rules_path)
-    author = None if fat_llm_callback is None else _author(fat_llm_callback)
-    return TutorV1(game_id, ShellExecutor(sandbox_root, sandbox=sandbox), rules, author, _now)
+    author = None if fat_llm_callback is None else author_of(fat_llm_callback)
+    return TutorV1(game_id, ShellExecutor(sandbox_root, sandbox=sandbox), load_rules(rules_path), author, now)
 
 
-def _author(writes: Writes) -> Author:
+def author_of(writes: Writes) -> Author:
+    """Who writes rules, from somebody who answers prompts."""
+
     def author(prompt: str, _claim: Truth, _seen: Observation) -> Rule:
         said = writes(prompt)
         fenced = _FENCED.search(said)
@@ -56,6 +57,6 @@ def _author(writes: Writes) -> Author:
     return author
 
 
-def _now() -> str:
+def now() -> str:
     """When something happened, as the published law writes it: local, without a zone."""
     return datetime.now().isoformat()  # noqa: DTZ005 - that is how it was published

@@ -14,10 +14,11 @@ from stanchion.runtime.sandbox.sandbox import Sandbox
 from stanchion.runtime.tutor.bundle_files import Chosen, Refused
 from stanchion.runtime.tutor.envelopes import bundle_for, played_by
 from stanchion.runtime.tutor.episodes import Driven, drive
-from stanchion.runtime.tutor.games import Game, load_game, load_rules, rules_of
+from stanchion.runtime.tutor.games import Game, load_game, rules_of
 from stanchion.runtime.tutor.keeping import tuned
 from stanchion.runtime.tutor.manifests import LAWS, ManifestWriter
 from stanchion.runtime.tutor.recordings import Played, RecordedExecutor, RecordedRunner, Recorder
+from stanchion.runtime.tutor.referees import referee
 from stanchion.runtime.tutor.runners import Confining, ShellExecutor
 from stanchion.runtime.tutor.surroundings import game_hash
 from stanchion.tutor.bundles.bundle import Bundle
@@ -25,8 +26,6 @@ from stanchion.tutor.bundles.scope import Use
 from stanchion.tutor.envelope.config import EnvelopeConfig
 from stanchion.tutor.envelope.envelope import Episode, Model, TutorEnvelope
 from stanchion.tutor.envelope.repair import NoMore
-from stanchion.tutor.law.v1 import TutorV1
-from stanchion.tutor.law.v2 import TutorV2
 from stanchion.tutor.manifests.manifest import Benchmark, Model as ModelPart
 from stanchion.tutor.rules.typed import TypedRule
 
@@ -59,7 +58,7 @@ def play_recorded(
 
     Raises `GameError`, `SandboxError`, `BundleRefused`, `EnvelopeError` and `ManifestError`: but for the last, nothing
     has run. Raises `Refused` where the run ends: the manifest then says so, and what was played until then is the last
-    of its `partial`.
+    of its `partial`. What the model or a command raises is raised as well, after the manifest is written.
     """
     if law not in LAWS:
         raise ValueError(f"`{law}` is no law: there are {', '.join(LAWS)}")
@@ -96,8 +95,6 @@ def script(replies: Iterable[str]) -> Model:
 
 def _driven(run: Any, envelope: TutorEnvelope, model: Model, played: Played, asked: ModelPart) -> Driven:
     heat = heat_of(played, asked)
-    if run is None:
-        return Driven(envelope.run_episode(model, played.turns, temperature=heat, seed=asked.seed))
     return drive(run, envelope, model, played.turns, name=asked.model_id or "", temperature=heat, seed=asked.seed)
 
 
@@ -133,17 +130,7 @@ def enveloped(played: Played, hands: Any) -> TutorEnvelope:
     """The envelope of what was played, or is to be, at the beginning of the game; `hands` run its commands."""
     config = msgspec.convert(played.config, EnvelopeConfig)
     bundle = None if played.bundle is None else msgspec.convert(played.bundle, Bundle)
-    return TutorEnvelope(_referee(played, hands), config, bundle)
-
-
-def _referee(played: Played, hands: Any) -> TutorV1 | TutorV2:
-    game = msgspec.convert(played.game, Game)
-    if played.law == "1":
-        tutor = TutorV1(game.name, hands, load_rules())
-        tutor.setup_game(game.goal)
-        return tutor
-    rules = msgspec.convert(played.rules, tuple[TypedRule, ...])
-    return TutorV2(game.name, hands, game.goal, game.claims, game.writes, rules=rules)
+    return TutorEnvelope(referee(played, hands), config, bundle)
 
 
 def heat_of(played: Played, asked: ModelPart) -> float | None:

@@ -6,11 +6,13 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
+from stanchion.tutor.advice.wip import WIP
 from stanchion.tutor.envelope.envelope import Asked, Came, Episode, Halted, Over, Withheld
 from stanchion.tutor.law.denylist import is_safe
 from stanchion.tutor.law.executor import Executor
@@ -32,6 +34,9 @@ class Played(msgspec.Struct, frozen=True, tag_field="type", tag="game", forbid_u
     config: dict[str, Any]
     bundle: dict[str, Any] | None = None
     turns: int
+    wip: int = WIP
+    constraints: tuple[str, ...] = ()
+    """What held in a game of the first law besides what always holds."""
 
 
 class Reply(msgspec.Struct, frozen=True, tag_field="type", tag="reply", forbid_unknown_fields=True, omit_defaults=True):
@@ -60,6 +65,18 @@ class Showed(msgspec.Struct, frozen=True, tag_field="type", tag="ran", forbid_un
     outcome: Outcome
 
 
+class Broke(msgspec.Struct, frozen=True, tag_field="type", tag="raised", forbid_unknown_fields=True):
+    """That a command raised an error in whatever runs it, and of which type."""
+
+    argv: tuple[str, ...]
+    write: bool
+    error: str
+
+
+class Broken(Exception):
+    """Raised where a command raised an error when it was recorded."""
+
+
 class Ended(msgspec.Struct, frozen=True, tag_field="type", tag="over", forbid_unknown_fields=True, omit_defaults=True):
     """That the model was asked no more, and why: a budget was used up, say. `halted` says that the whole run ended, and
     `kept` that it did so on the last reply."""
@@ -69,7 +86,7 @@ class Ended(msgspec.Struct, frozen=True, tag_field="type", tag="over", forbid_un
     kept: bool = False
 
 
-Line = Played | Reply | Refusing | Showed | Ended
+Line = Played | Reply | Refusing | Showed | Broke | Ended
 
 
 def _encode(line: Line) -> bytes:
@@ -94,7 +111,8 @@ class Recorder:
             self.reply(one.prompt, one.temperature, one.seed, one.output, one.why)
         if episode.stopped:
             halted = episode.halted
-            self.lines.append(Ended(episode.stopped, halted is not None, halted is not None and halted.asked))
+            if episode.raised is None:  # what raised then raises again
+                self.lines.append(Ended(episode.stopped, halted is not None, halted is not None and halted.asked))
 
     def refused(self, argv: tuple[str, ...], write: bool, why: str) -> None:
         """Take down whether a command would run."""
@@ -105,6 +123,15 @@ class Recorder:
     def ran(self, argv: tuple[str, ...], write: bool, outcome: Outcome) -> None:
         """Take down what a command showed."""
         self.lines.append(Showed(argv, write, outcome))
+
+    @contextmanager
+    def running(self, argv: tuple[str, ...], write: bool) -> Iterator[None]:
+        """Take down an error that a command raises."""
+        try:
+            yield
+        except Exception as error:
+            self.lines.append(Broke(argv, write, type(error).__name__))
+            raise
 
     @property
     def calls(self) -> int:
@@ -126,7 +153,8 @@ class RecordedRunner:
 
     def run(self, argv: tuple[str, ...], write: bool, /) -> Outcome:
         """Run a command."""
-        outcome = self._runner.run(argv, write)
+        with self._recorder.running(argv, write):
+            outcome = self._runner.run(argv, write)
         self._recorder.ran(argv, write, outcome)
         return outcome
 
@@ -143,7 +171,8 @@ class RecordedExecutor:
 
     def execute(self, command: str, mode: str = "read", /) -> tuple[int, str, str]:
         """Run a text."""
-        rc, stdout, stderr = self._executor.execute(command, mode)
+        with self._recorder.running((command,), mode == "write"):
+            rc, stdout, stderr = self._executor.execute(command, mode)
         self._recorder.ran((command,), mode == "write", Outcome(True, rc, stdout, stderr))
         return rc, stdout, stderr
 
@@ -155,7 +184,7 @@ class Playback:
     def __init__(self, lines: Iterable[Line]) -> None:
         kept = list(lines)
         self._replies = deque(one for one in kept if isinstance(one, Reply))
-        self._shown = iter([one for one in kept if isinstance(one, Showed)])
+        self._shown = iter([one for one in kept if isinstance(one, Showed | Broke)])
         self._over = next((one for one in kept if isinstance(one, Ended)), None)
         self._refused = {(one.argv, one.write): one.why for one in kept if isinstance(one, Refusing)}
 
@@ -191,6 +220,8 @@ class Playback:
         if shown is None or (shown.argv, shown.write) != (argv, write):
             was = "nothing" if shown is None else f"`{' '.join(shown.argv)}`"
             raise RecordingError(f"`{' '.join(argv)}` is run: it was {was}")
+        if isinstance(shown, Broke):
+            raise Broken(shown.error)
         return shown.outcome
 
     def is_safe(self, command: str, /) -> tuple[bool, str]:

@@ -80,8 +80,10 @@ def _recorded(path: Path) -> _Recorded:
             raise ReplayError(f"{path}: `{wrong[0].field}`: {wrong[0].why}")
         manifest = manifest_in(data)
         outputs = manifest.outputs
-        if manifest.kind != TUTOR or outputs is None or outputs.recording is None or outputs.jsonl_log is None:
+        if manifest.kind != TUTOR or outputs is None or outputs.jsonl_log is None:
             raise ReplayError(f"{path}: it names no trace and no recording: the Tutor did not write it")
+        if outputs.recording is None:
+            raise ReplayError(f"{path}: it has no recording: record a game from its beginning, under the usual rules")
         played, lines = read_recording(path.parent / outputs.recording)
         tutor = manifest.tutor
         if tutor is None or played.law not in LAWS or (played.law, played.config) != (tutor.law, tutor.envelope_config):
@@ -126,6 +128,8 @@ def _run(envelope: TutorEnvelope, known: _Recorded, tape: Playback, turns: int) 
             asked = playing.send(tape.came(asked))
     except StopIteration as ended:
         episode: Episode = ended.value
+        if isinstance(episode.raised, RecordingError):
+            raise episode.raised from None
         return episode
 
 

@@ -54,4 +54,4 @@ def play_transcript(envelope: TutorEnvelope, turns: Replies, most: int) -> Episo
             asked = playing.send(reply_to(turns, asked))
     except StopIteration as ended:
         episode: Episode = ended.value
-        return episode
+        return episode.whole()

@@ -11,7 +11,7 @@ from stanchion.tutor.advice.contradictions import contradiction
 from stanchion.tutor.advice.failures import Trace, failure
 from stanchion.tutor.advice.wip import limit_of
 from stanchion.tutor.graph.graph import Graph
-from stanchion.tutor.graph.nodes import Action, Goal, Question, Status, Truth
+from stanchion.tutor.graph.nodes import Action, Goal, Observation, Question, Status, Truth
 
 PATIENT: Final = "deepseek"
 PATIENT_TURNS: Final = 15
@@ -44,14 +44,20 @@ class Advice(msgspec.Struct, frozen=True):
 
 def board(graph: Graph) -> Board:
     """Where everything in a graph stands."""
-    actions = [one.id for one in graph.of(Action) if graph.status(one.id) in UNDER_WAY]
+    actions = under_way(graph)
     goals = [one.id for one in graph.of(Goal, Status.ACTIVE)]
     return Board(
         backlog=(*goals, *(one.id for one in graph.of(Question, Status.OPEN))),
-        doing=tuple(actions),
+        doing=actions,
         blocked=tuple(one.id for one in graph.of(Truth, Status.PROPOSED)),
         done=tuple(one.id for one in graph.of(Truth, Status.VALIDATED)),
     )
+
+
+def under_way(graph: Graph) -> tuple[str, ...]:
+    """The actions that have shown nothing yet. The first law leaves all of them as they were proposed."""
+    shown = {one.source_act for one in graph.of(Observation)}
+    return tuple(one.id for one in graph.of(Action) if graph.status(one.id) in UNDER_WAY and one.id not in shown)
 
 
 def advise(
@@ -67,7 +73,8 @@ def advise(
 
 
 def _reason(graph: Graph, trace: Trace, model: str) -> str:
-    if graph.count(Action, *UNDER_WAY) >= limit_of(model):
+    most = limit_of(model)
+    if graph.count(Action, *UNDER_WAY) >= most and len(under_way(graph)) >= most:
         return "wip_overflow"
     if PATIENT not in model or trace.turn > PATIENT_TURNS:
         odd = contradiction(trace.steps, graph.count(Truth, Status.VALIDATED))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from typing import Any, Final, Protocol, runtime_checkable
 
 import msgspec
@@ -84,11 +84,19 @@ class Episode(msgspec.Struct, frozen=True):
     """Why it ended before its time, where it did."""
     halted: Halted | None = None
     """What ended the run, where something did."""
+    raised: Exception | None = None
+    """What was raised while a reply was read or a move was made, where something was."""
 
     @property
     def calls(self) -> int:
         """How often the model was asked."""
         return len(self.exchanges)
+
+    def whole(self) -> Episode:
+        """The episode, where nothing was raised in it; raises that otherwise."""
+        if self.raised is not None:
+            raise self.raised
+        return self
 
 
 Playing = Generator[Asked, Came, Episode]
@@ -153,18 +161,32 @@ class TutorEnvelope:
 
         `temperature` is that of the first call of a turn, where no bundle says another; without it 0.0. A model that
         is `Tunable` is given the parameters of the bundle; one that has nothing more to say raises `NoMore`, and the
-        episode ends. Nothing is written: the episode has all that a manifest
-        needs, and `stanchion.runtime.tutor.episodes.play` and `recorded.play_recorded` write it.
+        episode ends. What the model, a command or the law itself raises is raised. Nothing is written: the episode has
+        all that a manifest needs, and `stanchion.runtime.tutor.episodes.play` and `recorded.play_recorded` write it.
         """
+        episode, raised = self.play_out(model, turns, temperature=temperature, seed=seed)
+        if raised is not None:
+            raise raised
+        return episode
+
+    def play_out(
+        self, model: Model, turns: int = TURNS, *, temperature: float | None = None, seed: int | None = None
+    ) -> tuple[Episode, Exception | None]:
+        """The same for a caller who keeps what was played until something was raised: the episode, and what was."""
         tuned = model.tuned(self.bundle.model_params) if self.bundle and isinstance(model, Tunable) else model
         playing = self.episode(turns, temperature=temperature, seed=seed)
-        try:
-            asked = next(playing)
-            while True:
-                asked = playing.send(_said(tuned, asked))
-        except StopIteration as ended:
-            episode: Episode = ended.value
-            return episode
+        raised: Exception | None = None
+        came: Came | None = None
+        while True:
+            try:
+                asked = next(playing) if came is None else playing.send(came)
+            except StopIteration as ended:
+                episode: Episode = ended.value
+                return episode, episode.raised if raised is None else raised
+            try:
+                came = _said(tuned, asked)
+            except Exception as error:  # noqa: BLE001 - whatever it is, the episode is kept and it is raised afterwards
+                came, raised = raised_by("the model", error), error
 
     def episode(self, turns: int = TURNS, *, temperature: float | None = None, seed: int | None = None) -> Playing:
         """The same for a caller who asks the model: yields what to ask, and is sent each reply."""
@@ -185,10 +207,11 @@ class TutorEnvelope:
     def _played(self, turns: int, temperature: float, seed: int | None) -> Playing:
         entries: list[Turn] = []
         said: list[Exchange] = []
-        won, stopped, halted = False, "", None
+        won, stopped, halted, raised = False, "", None, None
         for _ in range(turns):
             self._law.begin()
             prompt = prompt_of(self.bundle, goal_of(self._law), self._law.told())
+            played = len(entries)
             try:
                 chosen = yield from self._chosen(prompt, temperature, seed, said)
             except NoMore as over:
@@ -196,14 +219,21 @@ class TutorEnvelope:
                 break
             except _Halt as halt:
                 stopped, halted = halt.halted.why, halt.halted
-                entries += self._unused(said)
+                entries += self._unused(said, "halted")
                 break
-            entries += self._committed(chosen)
+            except Exception as error:  # noqa: BLE001 - as above: the law's own reading may break
+                raised = error
+            else:
+                raised = self._commit(chosen, entries)
+            if raised is not None:
+                stopped = raised_by("a move", raised).why
+                entries += self._unused(said, "raised") if len(entries) == played else []
+                break
             won = self._law.won()
             if won:
                 break
         state = self._law.state
-        return Episode(Trace(tuple(entries)), tuple(said), won, state.turn, state.score, stopped, halted)
+        return Episode(Trace(tuple(entries)), tuple(said), won, state.turn, state.score, stopped, halted, raised)
 
     def _chosen(
         self, prompt: str, temperature: float, seed: int | None, said: list[Exchange]
@@ -265,8 +295,8 @@ class TutorEnvelope:
         again = bool(one.names & {*self.config.repair_trigger_verdicts})
         return Checked(one.rank, again, reason_of(one.check, one.why, one.missing))
 
-    def _unused(self, said: list[Exchange]) -> list[Turn]:
-        """The entry of a turn in which the run has ended: the law sees none of its replies, and they are counted."""
+    def _unused(self, said: list[Exchange], routing: str) -> list[Turn]:
+        """The entry of a turn that did not come to its end: no move of it stands, and its replies are counted."""
         asked = [one for one in said if one.turn == self._law.state.turn]
         if not asked:
             return []
@@ -283,39 +313,48 @@ class TutorEnvelope:
                 score_delta=0,
                 state_hash=self._states.hash(),
                 attempts=len(asked),
-                routing="halted",
+                routing=routing,
             )
         ]
 
-    def _committed(self, chosen: Chosen[_Reply]) -> list[Turn]:
-        """Hand the reply that was chosen to the law, and write down what came of it."""
+    def _commit(self, chosen: Chosen[_Reply], entries: list[Turn]) -> Exception | None:
+        """Hand the reply that was chosen to the law, and write down what came of it; gives what was raised."""
+        try:
+            for entry in self._committed(chosen):
+                entries.append(entry)
+        except Exception as error:  # noqa: BLE001 - as above
+            return error
+        return None
+
+    def _committed(self, chosen: Chosen[_Reply]) -> Iterator[Turn]:
         exchange, reading = chosen.best.value.exchange, chosen.best.value.reading
         off = reading.verdict is ReadVerdict.UNCHANGED
         routing = "withheld" if exchange.output is None else self._law.routing if off else reading.verdict.value
         output = "" if exchange.output is None else exchange.output
         moves: tuple[Any, ...] = reading.moves if reading.moves else (None,)
-        entries = []
         for number, move in enumerate(moves):
             score, events = self._law.state.score, len(self._law.graph.events)
             made = self._law.make(move) if move is not None else self._law.refuse(output) if off else None
             kind, plain = (None, None) if move is None else self._law.plain(move)
             checks = [one.verdict for one in self._law.graph.events[events:] if one.event_type == "check"]
-            entries.append(
-                Turn(
-                    turn=self._law.state.turn,
-                    prompt_hash=text_hash(exchange.prompt),
-                    output_hash=text_hash(output),
-                    move_type=kind,
-                    parsed_move=plain,
-                    check_verdict=checks[0] if checks else None,
-                    move_verdict=None if made is None else made.verdict.value,
-                    score_delta=self._law.state.score - score,
-                    state_hash=self._states.hash(),
-                    attempts=0 if number else chosen.attempts,
-                    routing=routing,
-                )
+            yield Turn(
+                turn=self._law.state.turn,
+                prompt_hash=text_hash(exchange.prompt),
+                output_hash=text_hash(output),
+                move_type=kind,
+                parsed_move=plain,
+                check_verdict=checks[0] if checks else None,
+                move_verdict=None if made is None else made.verdict.value,
+                score_delta=self._law.state.score - score,
+                state_hash=self._states.hash(),
+                attempts=0 if number else chosen.attempts,
+                routing=routing,
             )
-        return entries
+
+
+def raised_by(who: str, error: Exception) -> Halted:
+    """What an episode is told where something raised an error: its type alone, for its words may have secrets."""
+    return Halted(f"{who} raised `{type(error).__name__}`")
 
 
 def _said(model: Model, asked: Asked) -> Came:

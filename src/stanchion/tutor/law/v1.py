@@ -49,6 +49,8 @@ CONSTRAINTS: Final = (
     ("All truths must be provable by evidence or sound rule chains.", "epistemic"),
 )
 """What every game begins with."""
+CUSTOM: Final = "custom"
+"""The kind of what holds in one game only."""
 LOCALIZED: Final = 2
 """How many claims have to be proven before anything is written."""
 ENOUGH: Final = 3
@@ -76,12 +78,12 @@ class TutorV1:
         self.game_id = game_id
         self.executor, self.rules, self.state = executor, rules, GameState()
         self.pcg = Graph(game_id, clock)
-        self._author = author
+        self.author = author
 
     def setup_game(self, goal: str, constraints: Iterable[str] = ()) -> None:
         """Begin a game: its goal, what always holds, and what holds in this one."""
         self.pcg.add_goal(goal)
-        for text, kind in (*CONSTRAINTS, *((one, "custom") for one in constraints)):
+        for text, kind in (*CONSTRAINTS, *((one, CUSTOM) for one in constraints)):
             self.pcg.add_constraint(text, kind)
         self.pcg.turn = 0
 
@@ -224,10 +226,10 @@ class TutorV1:
 
     def request_rule(self, prompt: str, claim: Truth, seen: Observation) -> Rule | None:
         """Have a rule written by which a claim would follow from an observation; it holds in this game."""
-        if self._author is None:
+        if self.author is None:
             return None
         try:
-            rule = self.rules.add_session_rule(self.game_id, self._author(prompt, claim, seen))
+            rule = self.rules.add_session_rule(self.game_id, self.author(prompt, claim, seen))
         except Exception as error:  # noqa: BLE001 - whoever writes rules may raise anything, and then there is none
             self.pcg.log("rule_generation_failed", reason=str(error))
             return None

@@ -105,9 +105,9 @@ class TutorV2:
         self.state = GameState()
         self.goal = tuple(claims)
         self.evidence = Evidence()
-        self._runner, self._writes, self._wip = runner, writes, wip
+        self.runner, self.writes, self.wip = runner, writes, wip
         self._ledger = Ledger(self.pcg)
-        self._rules, self._written = TypedRules(rules), 0
+        self.rules, self._written = TypedRules(rules), 0
         self._counted: set[Claim] = set()
         self._answers: set[Claim] = set()
         self._assumed: dict[str, Claim] = {}
@@ -175,7 +175,7 @@ class TutorV2:
         if wrong:
             return MoveResult(MoveVerdict.ILLEGAL, _ill_typed(wrong))
         count = self.state.open_questions + len(self._assumed)
-        if count >= self._wip:
+        if count >= self.wip:
             return MoveResult(MoveVerdict.BLOCKED, f"{count} things are open: settle one first")
         if count and goes_in_a_circle(self.trace()):
             return MoveResult(MoveVerdict.BLOCKED, "the last commands go round in a circle: settle what is open first")
@@ -190,7 +190,7 @@ class TutorV2:
             check_rule(rule, f"`{rule.id}`")
         except RuleError as error:
             return MoveResult(MoveVerdict.ILLEGAL, str(error))
-        if not rule.id or rule.id in self._rules:
+        if not rule.id or rule.id in self.rules:
             return MoveResult(MoveVerdict.ILLEGAL, f"`{rule.id}` is no new id: give the rule one of its own")
         return MoveResult(MoveVerdict.LEGAL)
 
@@ -203,9 +203,9 @@ class TutorV2:
         if not argv or not argv[0] or not all(map(runnable, argv)):
             why = "a command has a name, and no word of it has a zero byte or half a character"
             return MoveResult(MoveVerdict.ILLEGAL, why)
-        if move.write and not self._writes:
+        if move.write and not self.writes:
             return MoveResult(MoveVerdict.BLOCKED, "nothing may be written in this game")
-        why = self._runner.refused(argv, move.write)
+        why = self.runner.refused(argv, move.write)
         return MoveResult(MoveVerdict.BLOCKED, why) if why else MoveResult(MoveVerdict.LEGAL)
 
     def _may_reformulate(self, move: Reformulate) -> MoveResult:
@@ -264,7 +264,7 @@ class TutorV2:
         act = self.pcg.add_action(move.intent, "write" if move.write else "read", line)
         self.pcg.log("execute", data={"act": act.id, "status": Status.STARTED.value, "rc": None})
         self.pcg.promote(act.id, Status.STARTED)
-        came = self._runner.run(argv, move.write)
+        came = self.runner.run(argv, move.write)
         seen = self.pcg.add_observation(act.id, TOOL, line, came.rc, came.stdout, came.stderr)
         self.pcg.log("execute", data={"act": act.id, "status": Status.FINISHED.value, "rc": came.rc})
         self.pcg.promote(act.id, Status.FINISHED)
@@ -290,7 +290,7 @@ class TutorV2:
     def _hinted(self, seen: Observation, ran: Ran) -> Iterator[Truth]:
         """What rules speak for. A rule that says it is sound is believed where the law proves the same, and even then
         whoever plays scores only by claiming it."""
-        for rule, claim in self._rules.speak(ran):
+        for rule, claim in self.rules.speak(ran):
             if self._ledger.stands(claim):
                 continue
             found = self.evidence.judge(claim)
@@ -305,7 +305,7 @@ class TutorV2:
 
     def _write(self, rule: TypedRule) -> MoveResult:
         own = msgspec.structs.replace(rule, soundness="heuristic")
-        self._rules.add(own)
+        self.rules.add(own)
         self._written += 1
         node = self._ledger.known_rule(own)
         self.pcg.log("rule_generated", node, reason="written in this game: what it concludes is a hint")

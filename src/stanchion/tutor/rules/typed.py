@@ -170,6 +170,10 @@ class TypedRules:
     def __contains__(self, name: str) -> bool:
         return name in self._ids
 
+    def __iter__(self) -> Iterator[TypedRule]:
+        for rules in self._of.values():
+            yield from rules
+
     def add(self, rule: TypedRule) -> None:
         """Add a rule; raises `RuleError` where its id is taken."""
         if rule.id in self._ids:

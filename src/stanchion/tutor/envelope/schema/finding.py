@@ -11,7 +11,7 @@ import msgspec
 
 from stanchion.kernel.regex import regex
 from stanchion.tutor.envelope.schema.loose import Cut, Loose, Steps, Unreadable, read_call, read_object
-from stanchion.tutor.envelope.schema.meaning import Span, says_no_more
+from stanchion.tutor.envelope.schema.meaning import Span, says_no_more, says_that_it_runs
 from stanchion.tutor.envelope.schema.shape import PROSE, Shape, is_named
 
 STARTS: Final = 400
@@ -34,7 +34,9 @@ NEAR: Final = 200
 _FENCE: Final = regex(r"```[ \t]*([\w+-]*)[^\n`]*\n(.*?)(?:```|\Z)", re.DOTALL)
 _THOUGHT: Final = regex(r"<(think|thinking|reasoning|scratchpad)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _LINE: Final = regex(
-    r"^[ \t>*_#-]*(?:\d+[.)][ \t*_]*)?([A-Za-z][\w ]{0,20}?)[*_`]*[ \t]*:[*_]*[ \t]*(.*?)[ \t]*$", re.MULTILINE
+    r"^[ \t>*_#-]*(?:\d+[.)][ \t*_]*)?(?:[A-Z][\w' ]{0,40}[:.][*_]*[ \t]+(?=[A-Z_]+:))?"
+    r"([A-Za-z][\w ]{0,20}?)[*_`]*[ \t]*:[*_]*[ \t]*(.*?)[ \t]*$",
+    re.MULTILINE,
 )
 _BEFORE: Final = regex(
     r"(?:^|[\s\"'`*_(\[|>])([A-Za-z_]+)[\"'`*_)\]]*\s*[:=]?\s*"
@@ -298,5 +300,5 @@ def _said(text: str) -> Iterator[Found]:
         far = min(len(text), said.end() + NEAR)
         stop = _SENTENCE.search(text, said.end(), far)
         end, ended = (far, far) if stop is None else stop.span()
-        if says_no_more(text[begin : said.start(1)]) and says_no_more(text[said.end(1) : ended]):
+        if says_that_it_runs(text[begin : said.start(1)], text[said.end(1) : ended]):
             yield Found("PROPOSE", {"command": said.group(1).strip()}, spans=[(begin, end)])

@@ -1,8 +1,9 @@
 """Whether the words round a move introduce it: a reply can also quote a move, forbid it, or tell of it.
 
-What is taken is said here, and everything else is unclear: nobody can list the ways in which a move is not meant, in
-any language. Words before a move introduce it, or state something else; words behind it say what it is good for.
-Whoever is misread so can be asked again.
+What decides is the form of the sentences next to the move. A sentence that ends in a colon has the move for its object:
+it has to be a label, or somebody's own intent that is not about a text. A sentence that ends in a full stop leaves the
+move to itself, unless it speaks of texts, of moves, or of what is not to be done. Behind a move stands nothing, what it
+is good for, or what is done with its outcome. All else is unclear, and whoever is misread so can be asked again.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from stanchion.kernel.regex import regex
+from stanchion.tutor.envelope.schema import forms
 
 Span = tuple[int, int]
 
@@ -39,70 +41,8 @@ _CLOSES: Final = regex(r"(?:\s|```|~~~|(?<![`~])`|\*\*|[\])}|\"';.!]|\{\w*\})*")
 _RULE: Final = regex(r"^[ \t]*(?:#{1,6}[ \t]*(?:end)?|[-*_=]{3,}|Observation:)[ \t]*$", re.MULTILINE | re.IGNORECASE)
 _SENTENCE: Final = regex(r".*?(?:[.!?:](?=[\s*_]|\Z)|\Z)", re.DOTALL)
 _HEADING: Final = regex(r"^[ \t]*#{1,6}[ \t]+(?=[\w*])")
+_NAME: Final = regex(r"`[^`\n]{1,80}`|[\w/-]+\.[A-Za-z]{1,5}\b")
 _DRESS: Final = " \t*_"
-_SO: Final = regex(r",? \b(?:so|therefore|hence|thus)\b,? |; ")
-
-_THING: Final = (
-    r"(?:json|moves?|action|input|command|answer|response|reply|proposal|choice|decision|output|object|step|turn)"
-)
-_LABEL: Final = regex(
-    rf"(?!is\b)(?=[^a-z]*[a-z])(?:(?:so|now|ok|okay|sure|well|certainly|understood|alright|great|yes|my|the|a|an|this|here|is|it|next|first"
-    rf"|second|final|best|new|corrected|proposed|chosen|single|one|{_THING}|right|go|run|assistant|then|arguments|parameters"
-    r"|print|var|let|const|call|tool(?= (?:call|input))|function|type|name|\d{1,4})[\s,.!]*){1,7}[:=]?",
-    re.IGNORECASE,
-)
-"""Words of which a label is made, and nothing but these: `My next move:`, `Step 2:`, `move =`."""
-_MEANS: Final = regex(
-    r"\b(?:(?:i|we)(?:'ll| will| shall|'d like| want| need| should| must|'m going| am going| are going| propose"
-    r"| suggest| choose| go| start| begin)|let me|let us|let's|my (?:next )?move is|i'm (?:running|checking|looking))\b"
-    rf"|\bhere(?:'s| is) (?:[a-z]+ ){{0,4}}{_THING}\b|\bhere (?:it is|you go|we go|goes)\b",
-    re.IGNORECASE,
-)
-"""Words by which somebody says that they do something now."""
-_SHOWS: Final = regex(r"\b(?:this|these|those|such|following)\b", re.IGNORECASE)
-_DOES: Final = regex(
-    r"\b(?:do|run|try|make|send|use|propose|execute|play|choose|suggest|(?:start|begin|go|continue) (?:with|by))"
-    r"(?:ing)? (?:this|these|the following)\b",
-    re.IGNORECASE,
-)
-"""What is done with the move that a sentence points to."""
-_THOUGHT: Final = regex(r"(?:thoughts?|reasoning|plan|intent|goal|reason|rationale)\s*:[^\n]*", re.IGNORECASE)
-_ENGLISH: Final = regex(r"\b(?:the|is|are|has|have|we|i|to|of|thanks|sorry)\b", re.IGNORECASE)
-_POINTS: Final = regex(
-    r"\b(?:this|that|these|those|it|such|following|below|above|here|the (?:moves?|commands?|actions?|proposal))\b",
-    re.IGNORECASE,
-)
-"""Words that may point to the move."""
-_GOOD: Final = regex(
-    r"(?:(?:this|it|the command|the move|which)(?: command| move| action)?"
-    r" (?:(?:should|will|shall|can) (?!be\b)\w+|(?!is\b|was\b|has\b|does\b)\w+s\b"
-    r"|is (?:a |an |the )?(?:good|best|right|correct|next|first|safe|simplest|quickest)"
-    r" (?:move|step|command|choice|way to go)\b)"
-    r"|i hope (?:this|it)\b|i(?:'m| am) sure\b|i (?:propose|suggest|choose|run) (?:it|this)\b)",
-    re.IGNORECASE,
-)
-"""How sentences begin that say what a move is good for."""
-_POLITE: Final = regex(
-    r"(?:please )?let me know if you (?:need|want|have|would like)\b[^.!?]*[.!]?|(?:is there )?anything else\??",
-    re.IGNORECASE,
-)
-_FORBIDS: Final = regex(
-    r"(?:^|[,;:] |\bplease )(?:do not|don't)\b|\b(?:never|(?:must|should|shall|will|would) not"
-    r"|(?:must|should|wo|would)n't|refus\w+|refrain\w*|forb[ia]d\w*|prohibit\w*|disallow\w*|not allowed|avoid\w*"
-    r"|instead of|rather than|examples?|e\.g|mistakes?|attack\w*|inject\w*|quot\w+)\b",
-    re.IGNORECASE,
-)
-"""Words that turn whatever comes after them, also sentences later."""
-_TURNS: Final = regex(
-    r"\b(?:not?|nor|none|cannot|without|hardly|already|previous\w*|earlier|tried|did|was|were|had|been|fail(?:s|ed)?"
-    r"|blocked|worked|wrote|written|said|says?|told|tells?|contain(?:s|ed|ing)?|sent|if|unless|whether|would|could|might"
-    r"|suppos\w+|imagin\w+|pretend\w*|hypothetical\w*|wrong|bad|wors[et]|danger\w*|harm\w*|unsafe|illegal|invalid"
-    r"|kidding|jok(?:es?|ing)|but|however|although|though|except|wait|cancel\w*|stop|undo|ignor\w+|skip\w*|withdr\w+"
-    r"|steer|report\w*|explain\w*|mention\w*|describ\w*|warn\w*|users?|looks? like|format|violat\w+|breaks?)\b"
-    r"|n't\b|\?",
-    re.IGNORECASE,
-)
-"""Words that deny, ask, report, condition or quote in their own sentence."""
 
 
 def unclear(text: str, spans: Iterable[Span]) -> str:
@@ -124,40 +64,70 @@ def unclear(text: str, spans: Iterable[Span]) -> str:
 
 
 def says_no_more(sentence: str) -> bool:
-    """Whether a sentence with a move in the middle of it says that the move is made."""
-    return not (_TURNS.search(sentence) or _FORBIDS.search(sentence))
+    """Whether a field beside a move says nothing against it."""
+    return not (forms.AGAINST.search(sentence) or forms.GOVERNS.search(sentence))
+
+
+def says_that_it_runs(head: str, tail: str) -> bool:
+    """Whether a sentence with a command between its two parts says that the command is run now."""
+    before, behind = head.strip(_DRESS + "`"), tail.strip(_DRESS + "`.!\n")
+    return bool(forms.LABEL.fullmatch(before) and not behind) or _intends(f"{before} x {behind}")
 
 
 def _introduces(before: str) -> bool:
     """Whether what stands before a move leads to it.
 
-    Cases, in this order: nothing does; something forbids, wherever; the last sentence is a label, says that something
-    is done now, or states something that is not about the move.
+    Cases, in this order: nothing does; the last sentence has the move for its object; it is somebody's own intent,
+    whatever came before; something reaches over the sentences behind it; it is a label, or leaves the move to itself.
     """
     said = _sentences(before[:-NEAR] + _OPENS.sub("", before[-NEAR:]))
     if not said:
         return True
-    if any(_FORBIDS.search(one) for one in said):
+    lead, earlier = said[-1], said[:-1]
+    if _shows(lead) if lead.endswith(":") else lead.endswith((".", "!")) and _intends(lead):
+        return not any(forms.FORBIDS.match(one) for one in earlier)
+    if any(forms.GOVERNS.search(one) for one in earlier):
         return False
-    lead = said[-1]
-    if _LABEL.fullmatch(lead) or _THOUGHT.fullmatch(lead):
+    if forms.LABEL.fullmatch(lead):
         return True
-    clause = _SO.split(lead)[-1]
-    if _TURNS.search(clause) or not lead.endswith((":", ".", "!")):
+    aside = forms.ASIDE.fullmatch(lead)
+    if aside is not None:
+        inner = aside.group("said")
+        return _intends(inner) or _stands_alone(inner)
+    return lead.endswith((".", "!")) and bool(forms.ENGLISH.search(lead)) and _stands_alone(lead)
+
+
+def _shows(sentence: str) -> bool:
+    """Whether a sentence before a colon is an intent that the move carries out; a move that it points to is done."""
+    if not _intends(sentence) or forms.TEXTS.search(sentence):
         return False
-    if _MEANS.search(clause):
-        return not _SHOWS.search(clause) or bool(_DOES.search(clause))
-    return _states(lead) and not _TURNS.search(lead)
+    return not forms.POINTS.search(sentence) or bool(forms.DONE.search(_act(sentence)))
 
 
-def _states(sentence: str) -> bool:
-    """Whether a sentence is whole, can be read, and is about something else."""
-    return sentence.endswith((".", "!")) and bool(_ENGLISH.search(sentence)) and not _POINTS.search(sentence)
+def _act(sentence: str) -> str:
+    """What a sentence, or the last part of it, says that its speaker does now; empty where it says no such thing."""
+    clause = forms.PARTS.split(sentence)[-1]
+    found = forms.INTENT.fullmatch(clause) or forms.ORDER.fullmatch(clause)
+    return "" if found is None else found.group("act")
+
+
+def _intends(sentence: str) -> bool:
+    """Whether a sentence says what its speaker does now, with no condition, and with nothing said against it."""
+    act = forms.ASKED.sub(r"\1 that", _act(sentence))
+    if not act or forms.CONDITION.match(forms.ASKED.sub(r"\1 that", sentence)):
+        return False
+    return not forms.AGAINST.search(forms.CLAUSE.sub("", act))
+
+
+def _stands_alone(sentence: str) -> bool:
+    """Whether a sentence leaves the move behind it to itself."""
+    against = (forms.TEXTS, forms.SPOKEN, forms.REFUSES, forms.GOVERNS)
+    return not any(one.search(sentence) for one in against) and not forms.CONDITION.match(sentence)
 
 
 def _ends(behind: str) -> bool:
     """Whether what stands behind a move leaves it as it is: nothing does, or sentences that say what it is good for, or
-    that are about something else. A sentence that the move stands in the middle of does not."""
+    what is done with its outcome. A sentence that the move stands in the middle of does not."""
     closed = _CLOSES.match(behind)
     at = 0 if closed is None else closed.end()
     rest = behind[at:]
@@ -169,17 +139,22 @@ def _ends(behind: str) -> bool:
 
 
 def _leaves(sentence: str) -> bool:
-    if _POLITE.fullmatch(sentence):
+    if forms.POLITE.fullmatch(sentence):
         return True
-    if _TURNS.search(sentence) or _FORBIDS.search(sentence):
+    if forms.AGAINST.search(sentence) or forms.GOVERNS.search(sentence):
         return False
-    return bool(_GOOD.match(sentence)) or _states(sentence)
+    if forms.AFTERWARDS.fullmatch(sentence) and forms.OUTCOME.search(sentence):
+        return True
+    good = forms.GOOD.match(sentence) or forms.ASIDE.fullmatch(sentence)
+    return bool(good) and not forms.DENIES.search(forms.PURPOSE.sub("", forms.CLAUSE.sub("", sentence)))
 
 
 def _sentences(text: str) -> list[str]:
-    """The sentences of a text; a line that is labelled as a thought is one."""
+    """The sentences of a text, in which names of files are no words; a line by which somebody speaks to themselves is
+    one."""
     found: list[str] = []
     for line in text.split("\n"):
-        bare = _HEADING.sub("", line).strip(_DRESS)
-        found += [bare] if _THOUGHT.fullmatch(bare) else [one.group().strip(_DRESS) for one in _SENTENCE.finditer(bare)]
+        bare = _NAME.sub("x", _HEADING.sub("", line)).strip(_DRESS)
+        aside = forms.ASIDE.fullmatch(bare)
+        found += [bare] if aside else [one.group().strip(_DRESS) for one in _SENTENCE.finditer(bare)]
     return [one for one in found if one]

@@ -1,0 +1,50 @@
+"""`Tutor`: the baseline as it is constructed in the document."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from stanchion.dialects.errors import DialectError
+from stanchion.dialects.ragix.advisor import StrategicAdvisor
+from stanchion.runtime.tutor.games import GameError, load_rules
+from stanchion.runtime.tutor.published import Writes, author_of, now
+from stanchion.runtime.tutor.runners import ShellExecutor
+from stanchion.tutor.law import v1
+from stanchion.tutor.law.executor import Executor
+
+
+class Tutor(v1.TutorV1):
+    """The first law over a folder: what it decides is `stanchion.tutor.TutorV1`'s, and this only makes it.
+
+    Commands run in `sandbox_root` behind walls, or by an `executor` of your own with `is_safe` and `execute`. Without
+    `rules_path` it has the rules about shell commands. Raises `DialectError`.
+    """
+
+    def __init__(
+        self,
+        game_id: str,
+        sandbox_root: str | Path = ".",
+        rules_path: str | Path | None = None,
+        fat_llm_callback: Writes | None = None,
+        *,
+        executor: Executor | None = None,
+    ) -> None:
+        if not isinstance(game_id, str) or not game_id:
+            raise DialectError(f"`game_id` is `{game_id!r}`: write the name of the game")
+        if fat_llm_callback is not None and not callable(fat_llm_callback):
+            raise DialectError("`fat_llm_callback` cannot be called: give a function that answers a prompt")
+        for name in ("is_safe", "execute") if executor is not None else ():
+            if not callable(getattr(executor, name, None)):
+                raise DialectError(f"`executor` has no method `{name}`: give a `ShellExecutor`, or what acts as one")
+        try:
+            rules = load_rules(rules_path)
+        except GameError as error:
+            raise DialectError(f"`rules_path`: {error}") from None
+        author = None if fat_llm_callback is None else author_of(fat_llm_callback)
+        hands = ShellExecutor(sandbox_root) if executor is None else executor
+        super().__init__(game_id, hands, rules, author, now)
+
+    @property
+    def strategic_advisor(self) -> StrategicAdvisor:
+        """Who looks at this game and says what to tell the player."""
+        return StrategicAdvisor(self)

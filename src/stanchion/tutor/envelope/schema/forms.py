@@ -1,0 +1,170 @@
+"""The forms of sentences that can stand next to a move, as patterns; `meaning` says which may stand where."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from stanchion.kernel.regex import regex
+
+SAYS: Final = (
+    r"(?:sa(?:y|ys|id|ying)|t(?:ells?(?! us| me| whether| if)|old)|cop(?:y|ies|ied|ying)|quot\w+"
+    r"|cit(?:e|es|ed|ing)|describ\w+|explain\w*|report(?:s|ed|ing)?|mention\w*"
+    r"|warn\w*|flag\w*|point\w*|discuss\w*|th(?:ink|inks|ought|inking)|consider\w*|know|understand|remember|recall|repeat\w*"
+    r"|writes?|wrote|written|sen(?:ds|t)|answer(?:s|ed)|repli(?:es|ed)|ask(?:s|ed)|post(?:s|ed)|past(?:es|ed)"
+    r"|propos(?:es|ed)|suggest(?:s|ed)|recommend\w*|translat\w+|summari[sz]\w+|recap\w*|read out|refus\w+"
+    r"|reject\w*|avoid\w*"
+    r"|stop\w*|prevent\w*|block\w*|skip\w*|ignor\w+|declin\w+|resist\w*|refrain\w*|forb\w+|prohibit\w*|disallow\w*"
+    r"|cancel\w*|wait\w*|withdr\w+|imagin\w+|pretend\w*|jok(?:e|es|ing)|kidding|according|regarding|concerning|following"
+    r"|show(?:s|ed)? (?:you|what|how|why))"
+)
+"""Verbs of saying, thinking and refusing: what is said, thought of or refused is not done."""
+DOES: Final = (
+    r"(?:do|run|try|make|send|use|propose|execute|play|choose|suggest|issue|submit|give"
+    r"|(?:start|begin|go|continue|proceed)(?: with| by)?)(?:n?ing)?"
+)
+"""What can be done with a move."""
+_THING: Final = r"(?:json|moves?|action|command|answer|response|reply|proposal|choice|decision|output|object|step|turn)"
+LABEL: Final = regex(
+    r"(?!is\b)(?=[^a-z]*[a-z])(?:(?:so|now|ok|okay|sure|well|certainly|understood|alright|great|good|yes|the|a|an|this"
+    r"|my(?: (?!(?:previous|last|earlier|old|former|prior|rejected|bad|wrong|worst|illegal|failed|blocked|only)\b)"
+    r"[a-z]+(?= \w+\W*:))?|therefore|hence|thus|finally"
+    rf"|here(?:'s)?(?: you)?|is|it|again|next|first|second|final|best|new|corrected|proposed|chosen|single|one"
+    rf"|{_THING}|right|go"
+    r"|goes|run|assistant|then|arguments|parameters|print|var|let|const|call|(?:tool|action) input"
+    r"|tool(?= call)|function|type|name|(?:runn|execut|propos)ing|\d{1,4})[\s,.!]*){1,7}"
+    r"(?:(?<=\s)(?:you (?:asked for|requested|need|wanted)|as requested"
+    r"|in (?:the )?(?:json|required|requested)(?: format)?|for (?:this|the) (?:turn|step|task)|for you"
+    rf"|(?:to|that|which) (?!be\b|is\b|was\b|breaks\b|violates\b|fails\b|{SAYS}\b)[^:.?!]{{3,60}}))?[:=]?",
+    re.IGNORECASE,
+)
+"""Words of which a label is made, and nothing but these: `My next move:`, `Step 2:`, `move =`."""
+ASIDE: Final = regex(
+    r"(?:thoughts?|thinking|reasoning|plan|intent|goal|reason|rationale|explanation|purpose|why|action|move|task"
+    r"|(?:step|turn) \d{1,3})\W{0,3}:\W*(?P<said>\w[^\n]*)",
+    re.IGNORECASE,
+)
+"""A line by which somebody speaks to themselves."""
+AGAINST: Final = regex(
+    r"\b(?:not?|nor|none|never|nobody|nothing|cannot|without|unless|but|however|although|though|except|would|could|might"
+    r"|may|against|instead of|rather)\b|n't\b|\?",
+    re.IGNORECASE,
+)
+"""What denies, contrasts, supposes or asks."""
+CLAUSE: Final = regex(
+    r"\b(?:that|whether|since|because|as|why|what|how|where|who|which)\b.*", re.IGNORECASE | re.DOTALL
+)
+"""The part of a sentence behind its main clause: what is denied there is a fact, not the move."""
+ASKED: Final = regex(
+    r"\b(check|see|verify|test|determine|confirm|find out|ensure|look|learn) (?:if|whether)\b(?! you\b)",
+    re.IGNORECASE,
+)
+"""An `if` that asks for something to be found out, and is no condition."""
+CONDITION: Final = regex(
+    r"(?:if|when|once|until|provided|assuming|suppos\w+|should|after|before) |(?:.*\b)?(?:if|unless|suppos\w+)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A condition: at the beginning of a sentence, or `if` anywhere."""
+_FIRST: Final = (
+    r"(?:(?:so|now|ok|okay|sure|well|good|great|right|first|next|then|finally|therefore|hence|thus|instead|and|yes"
+    r"|certainly|alright|understood|i think|for (?:this|that))[,.!]? |first of all,? "
+    r"|(?:in order )?to (?:(?!not\b)[^,.:]){3,80}, )*"
+)
+INTENT: Final = regex(
+    rf"{_FIRST}(?:(?:i|we)(?: (?:will|shall|need to|have to|should|must|want to|am going to|are going to|would like to"
+    rf"|can(?= {DOES} ))|(?= (?:now )?(?:run|execute|use|propose|choose|suggest|start|begin|go)\b)|'ll|'m going to"
+    r"|'re going to|'d like to)(?: now| first| next| then| also| just| simply| to)*|i'm|i am|we are|we're|let me|let us"
+    r"|let's|time (?:to|for)|(?:my|the|our)(?: best| next| first)* (?:step|move|thing|action|plan)(?: now)? is(?: to)?)"
+    r" (?!not\b|never\b)(?:(?:first|now|next|then|also|just|simply|quickly) )*"
+    rf"(?P<act>(?:(?!\b(?:{SAYS})\b)[\w'-]+)\b.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Somebody's own intent: who begins a sentence, or its last part, by saying what they do now."""
+ORDER: Final = regex(
+    r"(?:(?:ok|okay|sure|right|good)[,.!] )?(?:(?:now|next|first|then|finally),? |to |(?=\w{3,}ing (?!that\b)))"
+    r"(?!(?:the|a|an|they|he|she|it|you|i|we|my|your|some\w*|any\w*|nothing|not|never|no)\b)"
+    rf"(?!\b(?:{SAYS})\b)(?P<act>\w+.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""The same without a subject: `Now count the lines:`, `To count the lines:`, `Looking at the log.`"""
+PARTS: Final = regex(
+    r"[,;] (?:(?:so|and|then|therefore|hence|thus|but),? )?(?=(?:i|we|let)\b)| so (?=(?:i|we|let)\b)", re.IGNORECASE
+)
+"""Where a part of a sentence begins that can be an intent of its own."""
+POINTS: Final = regex(r"\b(?:this|these|those|such|following|below)\b", re.IGNORECASE)
+DONE: Final = regex(
+    rf"(?:{DOES} |\b(?:with|by|using|through|via) (?:\w+ing )?)(?:this|these|the following|such)\b"
+    rf"|\b{DOES}\b.*\bwith (?:this|the following)\b|^(?:the following|this)(?: \w+){{0,2}}:?$",
+    re.IGNORECASE,
+)
+"""What is done with the move that a sentence points to."""
+TEXTS: Final = regex(
+    r"\b(?:you|your|users?|messages?|texts?|instructions?|quot\w+|examples?|instances?|requests?|snippets?|payloads?|prompts?"
+    r"|words?|attack\w*|intruder\w*|inject\w*|templates?|mistakes?|comments?|sentences?|conversations?|line|letters?|e?mails?"
+    r"|pages?|paragraphs?|passages?|phrases?|posts?|chats?|tickets?|notes|suggestions?|drafts?|templates?|blocks?|manuals?|guides?)\b",
+    re.IGNORECASE,
+)
+"""Texts, and who they are from or for: a sentence about them may be about the move."""
+SPOKEN: Final = regex(
+    r"\b(?:moves?|commands?|actions?|propos\w+|repl(?:y|ies)|json|formats?|answers?|below|above|follows|here"
+    rf"|maybe|perhaps|possibl[ey]|would|could|might|may|allowed|{SAYS})\b|\?"
+    r"|^(?:this|that|these|those|such|what) (?:is|are|was|were|has|had|comes?|came|will|would|should|\w+s|\w+ed)\b"
+    r"|^it (?:was|came|comes|failed|did|has)\b",
+    re.IGNORECASE,
+)
+"""What a sentence that only stands before a move does not speak of: moves, what was said, guesses, this and that."""
+REFUSES: Final = regex(
+    r"(?:\bnot|n't|\bnever|\bno|\bnobody|\bnone|\btoo)\b.* to \w"
+    r"|\b(?:can(?:not|'t)|may not|must(?: not|n't)|should(?: not|n't)"
+    r"|shall not|will not|won't|would(?: not|n't)|need not)\b(?! be\b)"
+    r"|\b(?:must|should|will|can|let's|let us) (?:not|never)\b"
+    r"|\b(?:someone|somebody|others?|they|people|nobody|no one)(?: else)? (?:should|must|can|may|has to|have to)\b"
+    r"|\bnot (?:sure|convinced|certain|willing|ready)\b|\bagainst\b|\b(?:illegal|dangerous|unsafe|wrong)\b",
+    re.IGNORECASE,
+)
+"""That something is not to be done, or not by whoever speaks."""
+GOVERNS: Final = regex(
+    r"(?:^|[,;:] |\bplease )(?:do not|don't|never|avoid|ignore)\b"
+    r"|\b(?:follow(?:s|ing)|below|next (?:thing (?!is\b|to\b)|line))\b"
+    r"|\b(?:examples?|hypothetical\w*|quot\w+|attack\w*|inject\w*|mistakes?|refus\w+|forb[ia]d\w*|prohibit\w*)\b"
+    r"|\b(?:must|should|shall|will|would) (?:not|never)\b",
+    re.IGNORECASE,
+)
+"""What reaches over the sentences behind it."""
+FORBIDS: Final = regex(r"(?:please )?(?:do not|don't|never)\b", re.IGNORECASE)
+"""An order to whoever reads."""
+ENGLISH: Final = regex(
+    r"\b(?:the|is|are|has|have|we|i|i'll|i've|let|to|of|it|thanks|sorry|yet|thank|done|noted)\b", re.IGNORECASE
+)
+GOOD: Final = regex(
+    r"(?:(?:this|it|the command|the move|which)(?: command| move| action)?(?:"
+    r" (?:(?:should|will|shall|can|lets?) (?!be\b)\w+"
+    r"|(?!(?:is|was|has|does|needs|requires|breaks|violates|fails|comes|depends|assumes|goes|belongs|looks|stays|remains|gets|seems|sounds|means|keeps)\b)\w+s\b"
+    r"|is (?:meant |used |here )?to (?!be\b)\w+"
+    r"|is an? [\w-]+ (?:move|command|action|step|check)\b"
+    r"|is (?:a |an |the )?(?:good|best|right|correct|next|first|safe|simplest|quickest)"
+    r" (?:move|step|command|choice|way to go)\b))"
+    r"|the (?:output|result) (?:will|should|tells|shows|says)\b|(?:- )?x\W* (?:\w+s\b|is (?:for|to)\b)"
+    r"|i (?:chose|picked|use) (?:this|it)\b|i hope (?:this|it)\b"
+    r"|i(?:'m| am) sure\b|i (?:propose|suggest|choose|run) (?:it|this)\b|\(?(?:in order )?to \w+)",
+    re.IGNORECASE,
+)
+"""How sentences begin that say what a move is good for."""
+PURPOSE: Final = regex(r" to \w.*", re.IGNORECASE | re.DOTALL)
+DENIES: Final = regex(
+    r"\b(?:was|were|had|been|failed|wrong|only|you|your|approval|permission"
+    rf"|drafts?|(?!writes|sends|shows){SAYS})\b",
+    re.IGNORECASE,
+)
+"""What takes a move back, or leaves it to somebody else, in words behind it."""
+AFTERWARDS: Final = regex(
+    r"(?:waiting\b|i expect\b|(?:(?:once|then|after|next|afterwards|with)\b.*)?\b(?:i|we)(?:'ll| will| can| shall)\b)"
+    r"(?:(?!\byour?\b).)*|(?:once|when|after) (?:i|we) (?:have|see|know|get)\b.*",
+    re.IGNORECASE,
+)
+OUTCOME: Final = regex(r"\b(?:results?|outputs?|outcome)\b", re.IGNORECASE)
+"""What is done afterwards with the outcome of a move: whoever speaks of it means the move."""
+POLITE: Final = regex(
+    r"(?:please )?let me know if you (?:need|want|have|would like)\b[^.!?]*[.!]?|(?:is there )?anything else\??",
+    re.IGNORECASE,
+)

@@ -1,0 +1,1 @@
+"""The Safety Envelope in the words of its document."""

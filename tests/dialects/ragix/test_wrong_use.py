@@ -1,0 +1,88 @@
+"""Wrong use gets one line that names the document's own word."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stanchion.dialects.errors import DialectError
+from stanchion.dialects.ragix import (
+    EnvelopeConfig,
+    FailureDetector,
+    MetaCardSelector,
+    StrategicAdvisor,
+    Tutor,
+    TutorEnvelope,
+)
+from tests.dialects.ragix.hands import Hands
+from tests.tutor.bundles.made import DOCUMENTED, frozen
+
+
+@dataclass
+class Misspelt:
+    """A configuration with a field that nobody reads."""
+
+    layer1_shema: str = "strict"
+
+
+def tutor() -> Tutor:
+    """A game."""
+    return Tutor("g", executor=Hands())
+
+
+def envelope(**given: Any) -> TutorEnvelope:
+    """An envelope round it."""
+    return TutorEnvelope(tutor(), **given)
+
+
+@pytest.mark.parametrize(
+    ("use", "says"),
+    [
+        (lambda: Tutor("", executor=Hands()), "`game_id`"),
+        (lambda: Tutor("g", executor=object()), "`executor` has no method `is_safe`"),  # type: ignore[arg-type]
+        (lambda: Tutor("g", rules_path="gone.yaml", executor=Hands()), "`rules_path`: gone.yaml"),
+        (lambda: Tutor("g", fat_llm_callback=5, executor=Hands()), "`fat_llm_callback`"),  # type: ignore[arg-type]
+        (lambda: TutorEnvelope("no tutor"), "`base_tutor` is a `str`"),  # type: ignore[arg-type]
+        (lambda: envelope(layer1_shema="strict"), "write `layer1_schema`"),
+        (lambda: envelope(config=Misspelt()), "write `layer1_schema`"),
+        (lambda: envelope(zebra=1), "write one of layer1_schema, "),
+        (lambda: envelope(config={"layer1_schema": "off"}), "`config` is a `dict`"),
+        (lambda: envelope(config=EnvelopeConfig), "`config` is a `StructMeta`"),
+        (lambda: envelope(config=EnvelopeConfig(), layer1_schema="off"), "`config` is given, and `layer1_schema`"),
+        (lambda: envelope(layer1_schema="loose"), "`layer1_schema` is `'loose'`"),
+        (lambda: envelope(repair_enabled="yes"), "`repair_enabled` is `'yes'`"),
+        (lambda: envelope(repair_enabled=True, layer2_repair="off"), "`repair_enabled` is `True`, and `layer2_repair`"),
+        (lambda: envelope(repair_temperature=0.5), "`repair_temperature` is `0.5`"),
+        (lambda: envelope(policy_enabled=True), "`policy_bundle_path` names none"),
+        (lambda: envelope(policy_enabled=True, policy_bundle_path="gone.json"), "no such file"),
+        (lambda: envelope().run_episode("hm"), "`model` cannot be called"),  # type: ignore[arg-type]
+        (lambda: FailureDetector(5), "`FailureDetector` is given a `int`"),  # type: ignore[arg-type]
+        (lambda: StrategicAdvisor(None), "`StrategicAdvisor`"),  # type: ignore[arg-type]
+        (lambda: MetaCardSelector(tutor()).select("boredom"), "there is no card for `boredom`"),
+    ],
+)
+def test_wrong_use_is_told_in_one_line(use: Callable[[], Any], says: str) -> None:
+    with pytest.raises(DialectError) as raised:
+        use()
+    assert says in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_the_switches_of_the_tables_turn_layers_on() -> None:
+    made = envelope(repair_enabled=True, repair_max_attempts=1).config
+    assert (made.layer2_repair, made.repair_enabled, made.layer3_policy) == ("bestofn", True, "off")
+    assert envelope(repair_enabled=False).config == EnvelopeConfig()
+
+
+def test_a_bundle_is_read_by_its_path(tmp_path: Path) -> None:
+    path = tmp_path / "b.json"
+    path.write_text(json.dumps(frozen({**DOCUMENTED, "scope": {"games": ["g"], "models": ["*"], "laws": ["1"]}})))
+    asked: list[str] = []
+    made = TutorEnvelope(tutor(), policy_enabled=True, policy_bundle_path=str(path), manifest_enabled=False)
+    made.run_episode(lambda prompt, *_: asked.append(prompt) or "hm", 1)  # type: ignore[func-returns-value]
+    assert DOCUMENTED["prompts"]["system"] in asked[0]

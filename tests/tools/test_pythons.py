@@ -1,0 +1,37 @@
+"""`make test-pythons` finds a trace that another Python makes differently, and says where there is no other Python."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from tools import pythons
+
+KEPT = {file.stem: file.read_bytes().decode() for file in sorted(pythons.GOLDEN.glob("*.jsonl"))}
+
+
+def test_only_the_trace_that_differs_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pythons, "AROUND", pythons.AROUND[-1:])
+    [told] = pythons.differing(sys.executable, {**KEPT, "second": KEPT["second"].replace("read", "raed", 1)})
+    assert told.endswith("`second` is another one")
+
+
+def test_a_python_that_fails_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pythons, "AROUND", ({"PYTHONHASHSEED": "no number"},))
+    [told] = pythons.differing(sys.executable, KEPT)
+    assert "PYTHONHASHSEED" in told
+
+
+def test_without_a_second_python_it_says_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(pythons, "found", lambda version: sys.executable if version == "3.11" else None)
+    assert pythons.main() == 0
+    assert capsys.readouterr().out.startswith(
+        "skipped: there is no second Python here: install one of 3.11, 3.12, 3.13"
+    )
+
+
+def test_a_program_of_another_version_is_not_taken() -> None:
+    assert pythons.found("3.99") is None
