@@ -17,11 +17,14 @@ class Cost(msgspec.Struct, frozen=True):
 
 
 def compare(
-    contenders: Mapping[str, Callable[[], object]], rounds: int, calls: int, idle_s: float = 0.0
+    contenders: Mapping[str, Callable[[], object]],
+    rounds: int,
+    calls: int,
+    idle_s: float = 0.0,
+    clock: Callable[[], int] = time.perf_counter_ns,
 ) -> dict[str, Cost]:
     """Time every contender, call by call, in rounds that interleave; `idle_s` passes before each call."""
     spent: dict[str, list[int]] = {name: [] for name in contenders}
-    clock = time.perf_counter_ns
     for name, call in contenders.items():
         for _ in range(min(calls, 200)):
             call()
