@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from stanchion import Action, Finding, Patch, Stage
 from stanchion.dialects.penguiflow import (
     GatewayConfig,
     GuardrailAction,
@@ -21,6 +22,7 @@ from stanchion.dialects.penguiflow import (
     apply_redactions,
     apply_redactions_to_text,
 )
+from stanchion.kernel.guard import Kind
 from stanchion.testing import ScriptedModel
 from tests.dialects.penguiflow.planner import (
     DRIVERS,
@@ -292,4 +294,40 @@ def test_what_cannot_be_carried_out_on_a_piece_is_a_stop(action: str) -> None:
     gateway = gateway_of(Rule("own", RULES[action], events=("llm_stream_chunk",)))
     said = judged(gateway, GuardrailEvent("llm_stream_chunk", "r", "hello"))
     assert (said.action, said.stop) == ("STOP", StopSpec(internal_reason=RULES[action].reason))
+    gateway.close()
+
+
+class Prompts:
+    """A guard of Stanchion's that takes a word out of what the user says."""
+
+    id = "prompts"
+    kind = Kind.PURE
+    stages = frozenset({Stage.PROMPT})
+
+    def judge(self, reading: Any) -> Finding | None:
+        at = reading.event.text.find("private")
+        patches = (Patch((), "#", at, at + len("private")),)
+        return Finding(Action.REDACT, "mine.word", text="hidden", patches=patches) if at >= 0 else None
+
+
+@pytest.mark.parametrize(
+    ("rule", "action", "left"),
+    [
+        (None, "REDACT", "a # and a secret"),
+        (takes_out("secret"), "REDACT", "a # and a ***"),
+        (RULES["RETRY"], "RETRY", "a # and a secret"),
+    ],
+    ids=["the words alone", "both", "a retry of the request"],
+)
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_what_is_taken_out_of_the_users_words_is_not_in_the_request(
+    rule: Any, action: str, left: str, driver: Driver
+) -> None:
+    own = Rule("own", rule, events=("llm_before",))
+    gateway = gateway_of(own, guards=[Prompts()])
+    text = "a private and a secret"
+    said = judged(gateway, asks(text), driver)
+    assert said.action == action
+    assert apply_redactions_to_text(text, said.redactions or ()) == left
+    assert own.seen[0][0].text_content == "a # and a secret"
     gateway.close()

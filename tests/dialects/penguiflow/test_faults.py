@@ -255,6 +255,48 @@ def test_fault_10_a_pack_with_a_mistake_is_not_applied_at_all(tmp_path: Path, ol
     gateway.close()
 
 
+def test_fault_10_a_setting_that_cannot_be_set_leaves_everything_as_it_was(tmp_path: Path) -> None:
+    class Fixed(Rule):
+        @property
+        def limit(self) -> int:
+            return 1
+
+    rule = Fixed("own")
+    gateway = gateway_of(rule)
+    before = gateway.policy()
+    path = tmp_path / "pack.yaml"
+    path.write_text(PACK.replace("threshold: 0.9", "threshold: 0.9, limit: 2"), "utf-8")
+    with pytest.raises(DialectError, match="the rule `own` does not let `limit` be set"):
+        apply_policy_config(
+            gateway.registry, gateway, gateway.context_builder, gateway.risk_router, load_policy_pack(path)
+        )
+    assert (gateway.policy(), rule.threshold, gateway.registry.told) == (before, 0.5, {})
+
+
+def test_a_pack_is_put_in_force_as_a_whole_also_while_events_are_judged(tmp_path: Path) -> None:
+    rule = Rule("own", STOP, events=("tool_call_result",))
+    gateway = gateway_of(rule)
+    assert judged(gateway, call("rm")).action == "ALLOW"
+    path = tmp_path / "pack.yaml"
+    text = PACK.replace("{id: own, ", "{id: own, mode: shadow, effects: [emit_alert], ")
+    path.write_text(text, "utf-8")
+    pack = load_policy_pack(path)
+    apply_policy_config(gateway.registry, gateway, gateway.context_builder, gateway.risk_router, pack)
+    assert (rule.threshold, gateway.config.sync_timeout_ms) == (0.9, 30_000)
+    assert judged(gateway, result("x")).reason == "in shadow mode: `own` would STOP"
+    assert judged(gateway, call("rm")).rule_id == "tool-allowlist"
+    gateway.close()
+
+
+def test_runs_of_two_tenants_with_one_id_are_two_runs() -> None:
+    gateway = gateway_of(Rule("own", lambda event, _: STOP if event.tool_name == "drop" else None))
+    one, other = [GuardrailContext("r", tenant_id=name) for name in ("ada", "bob")]
+    assert gateway.evaluate_sync(one, call("drop")).action == "STOP"
+    assert gateway.evaluate_sync(other, call()).action == "ALLOW"
+    assert gateway.evaluate_sync(one, call()).action == "STOP"
+    gateway.close()
+
+
 def test_fault_10_an_unknown_environment_is_an_error_and_a_version_needs_no_quotes(tmp_path: Path) -> None:
     path = tmp_path / "pack.yaml"
     path.write_text(PACK, "utf-8")

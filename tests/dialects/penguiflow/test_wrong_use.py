@@ -46,6 +46,16 @@ def _any() -> Any:
     return gateway_of()
 
 
+def without_risks() -> None:
+    class Builder:
+        def build(self, _event: Any, _ctx: Any) -> None:
+            """Nothing."""
+
+    gateway = gateway_of(context_builder=Builder())
+    parts = (gateway.registry, gateway, gateway.context_builder, gateway.risk_router)
+    apply_policy_config(*parts, load_policy_pack("default-guardrails"))
+
+
 def twice() -> None:
     gateway = gateway_of(Rule("own"))
     gateway.registry.register(Rule("own"))
@@ -129,6 +139,7 @@ WRONG: dict[str, tuple[Wrong, str]] = {
     "a router": (lambda: gateway_of(risk_router=object()), "`risk_router` is a `object`: give a DefaultRiskRouter"),
     "a builder": (lambda: gateway_of(context_builder=object()), "`context_builder` has no method `build(event, ctx)`"),
     "a configuration": (lambda: gateway_of(config={}), "`config` is a `dict`: give a GatewayConfig"),
+    "a builder without risks": (without_risks, "the pack has `tool_risks`, and `context_builder` is no Context"),
     "another's registry": (lambda: applied(registry=RuleRegistry()), "`registry` is not the one of this gateway"),
     "another's builder": (lambda: applied(builder=flow.ContextSnapshotBuilder()), "give `gateway.context_builder`"),
     "another's router": (lambda: applied(router=flow.DefaultRiskRouter()), "give `gateway.risk_router`"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Final
 
 import msgspec
@@ -120,15 +119,12 @@ def _args(decision: GuardrailDecision, stop: StopSpec) -> tuple[str | float | No
     )  # fmt: skip
 
 
-def decision_of(
-    decision: Decision,
-    place: Path,
-    usual: Escalation,
-    whole: Callable[[str], str],
-    is_fast: Callable[[str], bool],
-) -> GuardrailDecision:
-    """What Stanchion has decided. `place` is where the content has the event's text, `usual` how a person is asked,
-    `whole` gives the rule that a guard is part of, and `is_fast` says whether a rule is judged inline."""
+Seated = dict[str, tuple[str, bool]]
+"""Guards by their ids: the rule that each is part of, and whether that is judged inline."""
+
+
+def decision_of(decision: Decision, place: Path, usual: Escalation, seated: Seated) -> GuardrailDecision:
+    """What Stanchion has decided. `place` is where the content has the event's text, `usual` how a person is asked."""
     action = FROM_ACTION[decision.action]
     patches = decision.patches
     if not decision.proceeds:
@@ -138,9 +134,9 @@ def decision_of(
         action = GuardrailAction.REDACT
     finding = decision.determining
     if finding is None:
-        reason = NOTHING if not decision.shadow else f"in shadow mode: {_would(decision, whole)}"
+        reason = NOTHING if not decision.shadow else f"in shadow mode: {_would(decision, seated)}"
         return GuardrailDecision(action, NOBODY, reason, decision.id, redactions=redactions or None)
-    fast = is_fast(finding.guard)
+    rule, fast = seated.get(finding.guard, (finding.guard, True))
     own = finding.args if finding.code.startswith(OWN) and len(finding.args) == 7 else None
     fields: dict[str, Any] = _own(own) if own else {"reason": decision.message}
     if not own and action in SEVERITIES:
@@ -153,7 +149,7 @@ def decision_of(
     elif action is GuardrailAction.STOP:
         fields["stop"] = _stop(finding, own, fast)
     return GuardrailDecision(
-        action, whole(finding.guard), decision_id=decision.id, was_sync=fast, effects=decision.effects,
+        action, rule, decision_id=decision.id, was_sync=fast, effects=decision.effects,
         redactions=redactions or None, **fields,
     )  # fmt: skip
 
@@ -188,7 +184,8 @@ def _stop(finding: Finding, own: tuple[Any, ...] | None, fast: bool) -> StopSpec
     return StopSpec(named, internal_reason=finding.message)
 
 
-def _would(decision: Decision, whole: Callable[[str], str]) -> str:
+def _would(decision: Decision, seated: Seated) -> str:
     """What would have happened, were rules enforced."""
     worst = max(decision.shadow, key=lambda finding: finding.action)
-    return f"`{whole(worst.guard)}` would {FROM_ACTION[worst.action]}"
+    rule = seated.get(worst.guard, (worst.guard, True))[0]
+    return f"`{rule}` would {FROM_ACTION[worst.action]}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -14,21 +15,21 @@ from stanchion.dialects.penguiflow.events import (
     GuardrailContext,
     GuardrailEvent,
 )
-from stanchion.dialects.penguiflow.findings import CAN, decision_of
-from stanchion.dialects.penguiflow.guards import HEARD, Heard, guards_of
+from stanchion.dialects.penguiflow.findings import CAN, NOBODY, NOTHING, Seated, decision_of
+from stanchion.dialects.penguiflow.guards import HEARD, PIECES, Heard, guards_of
 from stanchion.dialects.penguiflow.inbox import checked_inbox
 from stanchion.dialects.penguiflow.packs import GuardrailPolicyPack, Settled
-from stanchion.dialects.penguiflow.reports import reported
+from stanchion.dialects.penguiflow.reports import flow_of
 from stanchion.dialects.penguiflow.routing import DefaultRiskRouter
 from stanchion.dialects.penguiflow.rules import RuleRegistry
-from stanchion.dialects.penguiflow.words import GuardrailDecision
+from stanchion.dialects.penguiflow.words import GuardrailAction, GuardrailDecision
 from stanchion.kernel.actions import Action
 from stanchion.kernel.context import Context
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event
+from stanchion.locks import Reentrant
 from stanchion.policy.load import load_policy
 from stanchion.runtime.deciding.shifts import end_run
-from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.on_loop import adrive
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.options import known
@@ -38,6 +39,8 @@ from stanchion.runtime.standing.places import MEMORY
 
 MOST_RUNS: Final = 10_000
 """How many runs a gateway has open at a time."""
+ENDED: Final = "kernel.cancelled"
+"""The code by which a run is over that was stopped without a HALT."""
 SEALED: Final = "the gateway has judged events already: register rules before the first one"
 
 
@@ -101,8 +104,9 @@ class GuardrailGateway:
         self._entries: dict[str, dict[str, dict[str, Any]]] = {}
         self._shield: Shield | None = None
         self._in_force: tuple[Any, ...] = ()
-        self._whole: tuple[str, dict[str, tuple[str, bool]]] = ("", {})
-        self._runs: dict[str, Run] = {}
+        self._seated: tuple[Any, Seated] = (None, {})
+        self._runs: dict[tuple[str | None, str], Run] = {}
+        self._opening = Reentrant()
 
     @property
     def shield(self) -> Shield:
@@ -157,36 +161,32 @@ class GuardrailGateway:
 
     def apply(self, pack: GuardrailPolicyPack, rest: Settled) -> None:
         """Put a pack in force; where it cannot be, everything is as it was before."""
-        router, builder = self.risk_router, self.context_builder
-        risks = getattr(builder, "tool_risks", {})
-        before = (self.config, self._pack, self._entries, router.high_risk_wait_ms, router.medium_risk_wait_ms, risks)
-        told = self.registry.told
-        self.config = _configured(self.config, pack.data.get("gateway", {}))
-        self._pack = (pack.policy_id, pack.version)
-        self._entries = rest.entries
-        try:
-            waits = pack.data.get("risk_router", {})
-            router.set_waits(
-                waits.get("high_risk_wait_ms", router.high_risk_wait_ms),
-                waits.get("medium_risk_wait_ms", router.medium_risk_wait_ms),
-            )
+        router, builder, registry = self.risk_router, self.context_builder, self.registry
+        with ExitStack() as undo:
+            for owner, name in ((self, "config"), (self, "_pack"), (self, "_entries"), (registry, "told")):
+                undo.callback(setattr, owner, name, getattr(owner, name))
+            self.config = _configured(self.config, pack.data.get("gateway", {}))
+            self._pack, self._entries, registry.told = (pack.policy_id, pack.version), rest.entries, rest.told
+            waits = {"high_risk_wait_ms": router.high_risk_wait_ms, "medium_risk_wait_ms": router.medium_risk_wait_ms}
+            said = pack.data.get("risk_router", {})
+            undo.callback(router.set_waits, **waits)
+            router.set_waits(**{name: said.get(name, wait) for name, wait in waits.items()})
             if "tool_risks" in pack.data:
-                _risky(builder)(pack.data["tool_risks"])
+                undo.callback(_risky(builder), builder.tool_risks)
+                builder.set_tool_risks(pack.data["tool_risks"])
             load_policy(self.policy())
-            self.registry.told = rest.told
-            self.registry.changes += 1
+            for name, key, value in rest.settings():
+                rule = registry.own[name]
+                before = getattr(rule, key)
+                try:
+                    setattr(rule, key, value)
+                except (AttributeError, TypeError):
+                    raise DialectError(f"the rule `{name}` does not let `{key}` be set: leave it out") from None
+                undo.callback(setattr, rule, key, before)
+            registry.changes += 1
             if self._shield is not None:
-                _ = self.shield
-        except BaseException:
-            self.config, self._pack, self._entries = before[:3]
-            router.set_waits(*before[3:5])
-            if risks != getattr(builder, "tool_risks", {}):
-                _risky(builder)(before[5])
-            self.registry.told = told
-            raise
-        for name, config in rest.config.items():
-            for key, value in config.items():
-                setattr(self.registry.own[name], key, value)
+                self._shield.reload(self.policy(), by="GuardrailGateway")
+            undo.pop_all()
 
     async def evaluate(
         self, ctx: GuardrailContext | GuardrailEvent, event: GuardrailEvent | None = None
@@ -194,103 +194,116 @@ class GuardrailGateway:
         """Judge an event, of a context or of none: what the planner is to do. A STOP ends the run; what a PAUSE waits
         for is a ticket, and once a person has approved it the same event goes ahead."""
         heard = _heard(ctx, event)
-        run = self.run(heard.ctx, heard.event)
+        run = self._run_of(heard)
+        flow, place = flow_of(run, heard.event)
         token = HEARD.set(heard)
         try:
-            return await adrive(self._judged(run, heard.event), run.desk)
+            decision = await adrive(flow, run.desk)
+            if _ends(decision):
+                await adrive(end_run(run.desk, ENDED, decision.message), run.desk)
         finally:
             HEARD.reset(token)
+        return self._said_of(run, decision, place)
 
     def evaluate_sync(
         self, ctx: GuardrailContext | GuardrailEvent, event: GuardrailEvent | None = None
     ) -> GuardrailDecision:
         """`evaluate` for code that is not async."""
         heard = _heard(ctx, event)
-        run = self.run(heard.ctx, heard.event)
+        run = self._run_of(heard)
+        flow, place = flow_of(run, heard.event)
         token = HEARD.set(heard)
         try:
-            return drive(self._judged(run, heard.event), run.desk)
+            decision = drive(flow, run.desk)
+            if _ends(decision):
+                drive(end_run(run.desk, ENDED, decision.message), run.desk)
         finally:
             HEARD.reset(token)
+        return self._said_of(run, decision, place)
 
-    def _judged(self, run: Run, event: GuardrailEvent) -> Flow[GuardrailDecision]:
-        """Judge an event and end its run where PenguiFlow's word for the decision is STOP."""
-        decision, place = yield from reported(run, event)
-        if Action.BLOCK <= decision.action < Action.HALT:
-            yield from end_run(run.desk, "kernel.cancelled", decision.message)
-        return self._said_of(decision, place)
+    def _said_of(self, run: Run, decision: Decision, place: tuple[str | int, ...]) -> GuardrailDecision:
+        if decision.action == Action.ALLOW and not decision.findings and not decision.shadow:
+            return GuardrailDecision(GuardrailAction.ALLOW, NOBODY, NOTHING, decision.id)
+        policy = run.desk.shield.policy
+        if self._seated[0] is not policy:
+            seats = [seat.placed for seat in policy.seats]
+            known = {one.id: (one.whole.removesuffix(PIECES), not getattr(one.guard, "deep", False)) for one in seats}
+            self._seated = (policy, known)
+        return decision_of(decision, place, policy.file.escalation, self._seated[1])
 
-    def _said_of(self, decision: Decision, place: tuple[str | int, ...]) -> GuardrailDecision:
-        shield = self.shield
-        policy = shield.policy
-        if self._whole[0] != policy.hash:
-            deep = {seat.placed.id: bool(getattr(seat.placed.guard, "deep", False)) for seat in policy.seats}
-            whole = {seat.placed.id: seat.placed.whole.removesuffix("-pieces") for seat in policy.seats}
-            self._whole = (policy.hash, {name: (whole[name], not deep[name]) for name in whole})
-        known = self._whole[1]
-        return decision_of(
-            decision,
-            place,
-            policy.file.escalation,
-            lambda guard: known[guard][0] if guard in known else guard,
-            lambda guard: known[guard][1] if guard in known else True,
-        )
-
-    def run(self, ctx: GuardrailContext | str, event: GuardrailEvent | None = None) -> Run:
+    def run(self, ctx: GuardrailContext | str) -> Run:
         """The run of a context, or of an id: its methods judge and carry out (`model`, `call`, `stream`), where
         `evaluate` judges alone."""
         given = GuardrailContext(ctx) if isinstance(ctx, str) else ctx
         if not isinstance(given, GuardrailContext):
             raise DialectError(f"a run is known by its GuardrailContext or its id, not by `{type(given).__name__}`")
-        shield = self.shield
-        known = self._runs.get(given.run_id)
-        if known is not None:
-            return known
-        if len(self._runs) >= MOST_RUNS:
-            raise DialectError(f"{MOST_RUNS:,} runs are open: end those that are over with `gateway.end(run_id)`")
-        scope = None if event is None else event.payload.get("task_scope")
-        made = shield.run(
-            "" if given.persona_id is None else given.persona_id,
-            scope if isinstance(scope, str) else "",
-            id=given.run_id,
-            tenant=given.tenant_id,
-            can=CAN,
-        )
-        self._runs[given.run_id] = made
-        return made
+        return self._opened(given, None)
 
-    def ticket(self, decision: GuardrailDecision, run_id: str) -> str | None:
+    def _run_of(self, heard: Heard) -> Run:
+        """The run of an event, with everything in force that was said so far."""
+        event, ctx = heard
+        run = self._runs.get((None if ctx is None else ctx.tenant_id, event.run_id))
+        if run is not None and self._said() == self._in_force:
+            return run
+        ctx = GuardrailContext(event.run_id) if ctx is None else ctx
+        return self._opened(ctx, event.payload.get("task_scope"))
+
+    def _opened(self, ctx: GuardrailContext, scope: Any) -> Run:
+        with self._opening:
+            shield, place = self.shield, (ctx.tenant_id, ctx.run_id)
+            known = self._runs.get(place)
+            if known is not None:
+                return known
+            if len(self._runs) >= MOST_RUNS:
+                raise DialectError(f"{MOST_RUNS:,} runs are open: end those that are over with `gateway.end(run_id)`")
+            made = shield.run(
+                "" if ctx.persona_id is None else ctx.persona_id,
+                scope if isinstance(scope, str) else "",
+                id=ctx.run_id,
+                tenant=ctx.tenant_id,
+                can=CAN,
+            )
+            self._runs[place] = made
+            return made
+
+    def ticket(self, decision: GuardrailDecision, run_id: str, tenant_id: str | None = None) -> str | None:
         """The ticket that a PAUSE waits for: `gateway.shield.approve(ticket, by=...)` answers it."""
-        run = self._runs.get(run_id)
+        run = self._runs.get((tenant_id, run_id))
         return None if run is None else run.desk.ticket_of(Decision(decision.decision_id, Action.ESCALATE, ""))
 
     def surroundings(self, event: Event) -> Context:
         """What the run of an event has come to."""
-        run = self._runs.get(event.run.id)
+        info = event.run
+        run = self._runs.get((info.tenant, info.id), self._runs.get((None, info.id)))
         return Context() if run is None else run.desk.surrounded().context(run.desk.plans, event)
 
-    def end(self, run_id: str) -> None:
+    def end(self, run_id: str, tenant_id: str | None = None) -> None:
         """Close a run that is over: nothing of it proceeds any more."""
-        run = self._runs.pop(run_id, None)
+        run = self._runs.pop((tenant_id, run_id), None)
         if run is not None:
             run.close()
 
     def close(self) -> None:
         """Close all runs, and the shield."""
-        for run_id in list(self._runs):
-            self.end(run_id)
+        for tenant_id, run_id in list(self._runs):
+            self.end(run_id, tenant_id)
         if self._shield is not None:
             self._shield.close()
 
 
 def _heard(ctx: GuardrailContext | GuardrailEvent, event: GuardrailEvent | None) -> Heard:
-    if isinstance(ctx, GuardrailEvent) and event is None:
-        return Heard(ctx, GuardrailContext(ctx.run_id))
+    if event is None and type(ctx) is GuardrailEvent:
+        return Heard(ctx, None)
     if not isinstance(ctx, GuardrailContext) or not isinstance(event, GuardrailEvent):
         raise DialectError("`evaluate` takes a GuardrailEvent, or a GuardrailContext and a GuardrailEvent")
     if ctx.run_id != event.run_id:
         raise DialectError(f"the event is of the run `{event.run_id}`, its context of `{ctx.run_id}`: give the same")
     return Heard(event, ctx)
+
+
+def _ends(decision: Decision) -> bool:
+    """Whether the word for a decision is STOP, and the run is not over by itself."""
+    return Action.BLOCK <= decision.action < Action.HALT
 
 
 def _over(under: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
@@ -308,7 +321,6 @@ def _configured(config: GatewayConfig, said: dict[str, Any]) -> GatewayConfig:
 
 
 def _risky(builder: Any) -> Any:
-    takes = getattr(builder, "set_tool_risks", None)
-    if not callable(takes):
-        raise DialectError("the pack has `tool_risks`, and `context_builder` has no method `set_tool_risks`")
-    return takes
+    if not isinstance(builder, ContextSnapshotBuilder):
+        raise DialectError("the pack has `tool_risks`, and `context_builder` is no ContextSnapshotBuilder to take them")
+    return builder.set_tool_risks

@@ -17,6 +17,7 @@ from stanchion.dialects.penguiflow.events import (
 )
 from stanchion.dialects.penguiflow.findings import finding_of
 from stanchion.dialects.penguiflow.redactions import Path
+from stanchion.dialects.penguiflow.routing import DefaultRiskRouter
 from stanchion.dialects.penguiflow.rules import RuleRegistry, Told, answer_of
 from stanchion.kernel.actions import Action
 from stanchion.kernel.content import content_of
@@ -32,12 +33,15 @@ EVENT_OF: Final = {Stage(stage): event for event, stages in STAGES.items() for s
 FIRST: Final = 100
 """The place of the first rule in the chain; the others follow in the order of their registration."""
 
+PIECES: Final = "-pieces"
+"""How the guard is called that judges the pieces of a reply for a rule, behind the rule's id."""
+
 
 class Heard(NamedTuple):
-    """An event as a planner reported it, and whose it is."""
+    """An event as a planner reported it, and whose it is, where the planner says that."""
 
     event: GuardrailEvent
-    ctx: GuardrailContext
+    ctx: GuardrailContext | None
 
 
 HEARD: ContextVar[Heard | None] = ContextVar("stanchion_penguiflow_event", default=None)
@@ -55,6 +59,9 @@ class Terms(Protocol):
 
     @property
     def config(self) -> Any: ...
+
+    @property
+    def risk_router(self) -> DefaultRiskRouter: ...
 
     def surroundings(self, event: Event) -> Context:
         """What the event's run has come to."""
@@ -78,8 +85,13 @@ class OwnRule:
 
     @property
     def deadline_ms(self) -> int:
-        """How long its code has: a FAST rule what the gateway gives it, a DEEP one a second, whoever waits for it."""
-        return DEADLINE_MS if self.deep else round(self._terms.config.sync_timeout_ms)
+        """How long its code has: a FAST rule what the gateway gives it, a DEEP one a second, or as long as a call
+        waits."""
+        if not self.deep:
+            limit: float = self._terms.config.sync_timeout_ms
+            return round(limit)
+        router = self._terms.risk_router
+        return max(DEADLINE_MS, round(router.high_risk_wait_ms), round(router.medium_risk_wait_ms))
 
     @property
     def fail_open(self) -> bool:
@@ -98,7 +110,8 @@ class OwnRule:
         if not terms.registry.is_enabled(self.rule) or (self.deep and not terms.config.async_enabled):
             return None
         heard = HEARD.get()
-        ctx = GuardrailContext(event.run.id) if heard is None or heard.event.run_id != event.run.id else heard.ctx
+        ctx = None if heard is None or heard.event.run_id != event.run.id else heard.ctx
+        ctx = GuardrailContext(event.run.id) if ctx is None else ctx
         told = told_of(event, context, heard)
         builder = terms.context_builder
         if type(builder) is ContextSnapshotBuilder:
@@ -144,7 +157,7 @@ class Inline:
 
     def __init__(self, one: OwnRule, terms: Terms) -> None:
         self._one, self._terms = one, terms
-        self.id = f"{one.id}-pieces"
+        self.id = f"{one.id}{PIECES}"
         self.priority = one.priority
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -96,6 +97,11 @@ class Settled(msgspec.Struct, frozen=True):
     config: dict[str, dict[str, Any]]
     entries: dict[str, dict[str, dict[str, Any]]]
     """The entries of all other rules, by the list that they stand in and their ids."""
+
+    def settings(self) -> Iterator[tuple[str, str, Any]]:
+        """What is set of which rule, one after the other."""
+        for name, config in self.config.items():
+            yield from ((name, key, value) for key, value in config.items())
 
 
 def settled(registry: RuleRegistry, pack: GuardrailPolicyPack) -> Settled:

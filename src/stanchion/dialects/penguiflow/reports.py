@@ -24,22 +24,24 @@ Report = tuple[Stage, dict[str, Any], Path]
 CHANNEL: Final = "text"
 
 
-def reported(run: Run, event: GuardrailEvent) -> Flow[tuple[Decision, Path]]:
-    """Have a run judge an event; gives the decision and where its content has the event's text.
-
-    The words of the user that a model is asked with enter the run before they are part of a request: they are judged
-    as such, and the request has what is left of them.
-    """
+def flow_of(run: Run, event: GuardrailEvent) -> tuple[Flow[Decision], Path]:
+    """What has a run judge an event, and where its content has the event's text."""
     stage, fields, place = report_of(event)
-    if stage is not Stage.MODEL_CALL or not event.text_content or "messages" in event.payload:
-        return (yield from judging(run, stage, fields)), place
-    heard = yield from judging(run, Stage.PROMPT, {"text": event.text_content})
+    if stage is Stage.MODEL_CALL and event.text_content and "messages" not in event.payload:
+        return _asked(run, fields, event.text_content), place
+    return judging(run, stage, fields), place
+
+
+def _asked(run: Run, fields: dict[str, Any], said: str) -> Flow[Decision]:
+    """Have the words of the user judged, and the request with what is left of them: they enter the run before they are
+    part of a request."""
+    heard = yield from judging(run, Stage.PROMPT, {"text": said})
     if not heard.proceeds:
-        return heard, ()
-    text = heard.patched(event.text_content)
+        return heard
+    text = heard.patched(said)
     request = {**fields, "messages": [{"role": "user", "content": text}]}
-    asked = yield from judging(run, stage, request)
-    return _joined(heard, asked, text), place
+    asked = yield from judging(run, Stage.MODEL_CALL, request)
+    return _joined(heard, asked, text)
 
 
 def _joined(heard: Decision, asked: Decision, text: str) -> Decision:
@@ -62,6 +64,8 @@ def _joined(heard: Decision, asked: Decision, text: str) -> Decision:
 
 def report_of(event: GuardrailEvent) -> Report:
     """An event as a run's host reports it."""
+    if event.event_type == "tool_call_start":
+        return Stage.TOOL_CALL, {"tool": _tool(event), "args": _args(event)}, ()
     payload = event.payload
     text = "" if event.text_content is None else event.text_content
     match event.event_type:
@@ -72,8 +76,6 @@ def report_of(event: GuardrailEvent) -> Report:
             if isinstance(payload.get("model"), str):
                 fields["model"] = payload["model"]
             return Stage.MODEL_CALL, fields, () if place is None else place
-        case "tool_call_start":
-            return Stage.TOOL_CALL, {"tool": _tool(event), "args": _args(event)}, ()
         case "tool_call_result" if "error" in payload:
             said = {"text": text} if text else {}
             return Stage.ERROR, {"tool": _tool(event), "error": payload["error"], "args": _args(event), **said}, ()

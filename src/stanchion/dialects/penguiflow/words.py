@@ -136,10 +136,8 @@ class GuardrailDecision(msgspec.Struct, frozen=True):
             self._named("severity", GuardrailSeverity)
         if self.effects:
             self._checked_effects()
-        for name, kind in (("retry", RetrySpec), ("pause", PauseSpec), ("stop", StopSpec)):
-            given = getattr(self, name)
-            if given is not None and type(given) is not kind:
-                raise DialectError(f"GuardrailDecision.{name} is `{type(given).__name__}`: give a {kind.__name__}")
+        if self.retry is not None or self.pause is not None or self.stop is not None:
+            self._checked_specs()
         if self.action is GuardrailAction.REDACT and not self.redactions:
             raise DialectError("a GuardrailDecision that says REDACT has no `redactions`: say what is taken out")
 
@@ -150,6 +148,12 @@ class GuardrailDecision(msgspec.Struct, frozen=True):
             msgspec.structs.force_setattr(self, field, kind(given))
         except ValueError:
             raise DialectError(f"GuardrailDecision.{field} is `{given}`: {hint(str(given), list(kind))}") from None
+
+    def _checked_specs(self) -> None:
+        for name, kind in (("retry", RetrySpec), ("pause", PauseSpec), ("stop", StopSpec)):
+            given = getattr(self, name)
+            if given is not None and type(given) is not kind:
+                raise DialectError(f"GuardrailDecision.{name} is `{type(given).__name__}`: give a {kind.__name__}")
 
     def _checked_effects(self) -> None:
         effects: object = self.effects
