@@ -87,3 +87,12 @@ def test_the_page_of_a_guard_has_the_same_words(use: str) -> None:
     section = (PAGES / f"{use}.md").read_text(encoding="utf-8").partition("\n## Options\n")[2].partition("\n## ")[0]
     told = {row[1]: row[2] for row in re.finditer(r"^\| `(\w+)` \|.*\| (.*) \|$", section, re.MULTILINE)}
     assert told == {name: meaning_of(use, name) for name in GUARDS[use].__struct_fields__}
+
+
+@pytest.mark.parametrize("use", GUARDS)
+def test_the_reference_of_policies_has_the_same_words(use: str) -> None:
+    page = (PAGES.parent / "reference" / "policy.md").read_text(encoding="utf-8")
+    section = page.partition(f"\n### `use: {use}`\n")[2].partition("\n### ")[0]
+    told = {row[1]: row[2] for row in re.finditer(r"^\| `(\w+)` \|.*\| (.*) \|$", section, re.MULTILINE)}
+    assert told == {name: OPTIONS[f"{use}.{name}"] for name in GUARDS[use].__struct_fields__}
+    assert all(told.values())

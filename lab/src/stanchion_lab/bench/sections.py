@@ -192,6 +192,7 @@ MAKERS: Final[dict[str, Callable[[Effort], Section]]] = {
     "hot counters through leases": _of("leases", "leases"),
     "thousands of tasks at once": _of("crowds", "crowds"),
     "an inbox that fills": _of("inbox", "inbox"),
+    "dialect penguiflow": _of("dialects.penguiflow", "penguiflow"),
     "the mcp proxy": _of("mcp.proxies", "proxies"),
     "starting a confined command": _of("confined", "confined"),
     "import and start": _of("start", "starts"),

@@ -317,14 +317,14 @@ def takes(call: Callable[..., Any]) -> frozenset[str]:
 
 
 def wants_context(calls: Iterable[Callable[..., Any]]) -> bool:
-    """Whether any code takes a context; none of Stanchion's own does."""
+    """Whether any code takes a context; none of Stanchion's own does, but for what a dialect wraps round a user's."""
     foreign = [call for call in calls if not _is_own(call)]
     return any(CONTEXT in takes(call) for call in foreign)
 
 
 def _is_own(call: Any) -> bool:
     home = getattr(call, "__module__", None)
-    return isinstance(home, str) and home.partition(".")[0] == "stanchion"
+    return isinstance(home, str) and home.split(".")[0] == "stanchion" and not home.startswith("stanchion.dialects.")
 
 
 _pools: Final[WeakSet[Pool]] = WeakSet()

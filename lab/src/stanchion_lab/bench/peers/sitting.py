@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 from stanchion.dialects.guardian import GuardianLayer
 from stanchion.runtime.shield import Shield
 from stanchion_lab.bench.dialects.guardian import Spoken
+from stanchion_lab.bench.dialects.penguiflow import spoken
 from stanchion_lab.bench.measure import Cost, cost_of
 from stanchion_lab.bench.packs.engines import CORE, choose
 from stanchion_lab.bench.packs.pack import at_home, in_memory
@@ -23,11 +24,13 @@ from stanchion_lab.bench.peers.library import PEERS, NotInstalled, Peer, environ
 from stanchion_lab.bench.table import Effort, Row, Section
 
 PACK: Final = "default"
+FLOW: Final = "penguiflow in its own words"
 LAYERS: Final = "guardian"
 DEEP: Final = "guardian and a deep rule"
 WORDS: Final = "guardian in GuardianLayer's words"
 OURS: Final = {
     PACK: "reads all texts of calls and results",
+    FLOW: "the same rules through the dialect: reads all texts of results",
     LAYERS: "compares calls, with experience and advice",
     DEEP: "the same, and a deep rule that passes is asked beside each call",
     WORDS: "the same as `guardian`, by `check` and `report_result`",
@@ -95,6 +98,8 @@ def sitting(effort: Effort, folder: Path, peers: tuple[Peer, ...] = PEERS) -> Se
         players: dict[str, Player] = {
             f"{PACK} memory": Shielded(in_memory(PACK, stack)),
             f"{PACK} disk": Shielded(_on_disk(PACK, home / "own", stack)),
+            f"{FLOW} memory": spoken(stack),
+            f"{FLOW} disk": spoken(stack, store=str(home / "flow" / "state.db"), journal=str(home / "flow" / "trail")),
             f"{LAYERS} memory": Advised(in_memory(LAYERS, stack)),
             f"{LAYERS} disk": Advised(_on_disk(LAYERS, home / "layers", stack)),
             f"{DEEP} memory": Advised(in_memory(WITH_DEEP, stack, (Passes(),))),

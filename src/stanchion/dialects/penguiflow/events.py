@@ -1,0 +1,177 @@
+"""Events of PenguiFlow's planner, and the context in which a rule sees one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, Final
+
+import msgspec
+
+from stanchion.dialects.errors import DialectError
+from stanchion.kernel.actions import RISK_NAMES
+from stanchion.kernel.context import Context
+from stanchion.policy.formats.penguiflow.rules import STAGES
+from stanchion.policy.nearest import hint
+from stanchion.readings.requests import asks_for_instructions, asks_for_powers
+
+EVENT_TYPES: Final = tuple(STAGES)
+"""The four events of a planner."""
+EVERY_TOOL: Final = "__default__"
+"""The name under which a pack gives the risk of all tools that it does not name."""
+
+
+class GuardrailEvent(msgspec.Struct, frozen=True):
+    """Something that a planner is about to do, or has just got.
+
+    The payload has what is known besides: `task_scope` is what the run is about; `messages` are those of a request,
+    where the text is not all of it; `result` is a tool's result as data, `error` what it failed with; `channel` and
+    `index` say which piece of a reply this is, and `final` that the text is the whole answer.
+    """
+
+    event_type: str
+    run_id: str
+    text_content: str | None = None
+    tool_name: str | None = None
+    tool_args: dict[str, Any] | None = None
+    payload: dict[str, Any] = {}
+    timestamp: float = msgspec.field(default_factory=time.time)
+
+    def __post_init__(self) -> None:
+        if self.event_type not in STAGES:
+            raise DialectError(f"there is no event `{self.event_type}`: {hint(str(self.event_type), EVENT_TYPES)}")
+        if not isinstance(self.run_id, str) or not self.run_id:
+            raise DialectError("GuardrailEvent.run_id says nothing: give the id of the run")
+
+
+class GuardrailContext(msgspec.Struct, frozen=True):
+    """Whose event it is: the run, its tenant, who is at work, and what is known of its tools (`available_tools`,
+    `contains_untrusted`)."""
+
+    run_id: str
+    tenant_id: str | None = None
+    persona_id: str | None = None
+    tool_context: dict[str, Any] = {}
+
+
+class ToolRiskTier(StrEnum):
+    """How much harm a tool can do."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+    CRITICAL = "critical"
+
+
+class TrustBoundary(StrEnum):
+    """Where a text comes from."""
+
+    SYSTEM = "system"
+    USER = "user"
+    RAG = "rag"
+    WEB = "web"
+    TOOL_OUTPUT = "tool_output"
+
+
+class ToolRiskInfo(msgspec.Struct, frozen=True):
+    """A tool and how much harm it can do."""
+
+    name: str
+    risk_tier: ToolRiskTier
+
+
+class ContextSnapshotV1(msgspec.Struct, frozen=True):
+    """What a run has come to, as a rule sees it beside the event: the same for FAST and DEEP rules."""
+
+    schema_version: str = "1"
+    user_text: str = ""
+    primary_source: TrustBoundary = TrustBoundary.USER
+    contains_untrusted: bool = False
+    available_tools: tuple[ToolRiskInfo, ...] = ()
+    current_tool: ToolRiskInfo | None = None
+    max_tool_risk: ToolRiskTier = ToolRiskTier.LOW
+    requests_system_info: bool = False
+    requests_capability_change: bool = False
+    previous_violations: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain data, for classifiers elsewhere."""
+        return {str(name): value for name, value in msgspec.to_builtins(self).items()}
+
+
+class ContextSnapshotBuilder:
+    """Builds the snapshot of an event, and knows how much harm tools can do."""
+
+    def __init__(self, tool_risk_registry: Mapping[str, ToolRiskTier | str] | None = None) -> None:
+        self.changes = 0
+        """How often the risks were given: a gateway puts them in force when they change."""
+        self._risks: dict[str, ToolRiskTier] = {}
+        if tool_risk_registry is not None:
+            self.set_tool_risks(tool_risk_registry)
+
+    def set_tool_risks(self, tool_risk_registry: Mapping[str, ToolRiskTier | str]) -> None:
+        """Replace what is known of tools; `__default__` stands for all that are not named."""
+        self._risks = {tool: _tier(tool, risk) for tool, risk in tool_risk_registry.items()}
+        self.changes += 1
+
+    @property
+    def tool_risks(self) -> dict[str, ToolRiskTier]:
+        """The risks that were given, by tool."""
+        return dict(self._risks)
+
+    def build(self, event: GuardrailEvent, ctx: GuardrailContext) -> ContextSnapshotV1:
+        """The snapshot of an event by what it and its context say alone."""
+        text = event.text_content if event.text_content is not None else ""
+        source = TrustBoundary.TOOL_OUTPUT if event.event_type == "tool_call_result" else TrustBoundary.USER
+        current = None if not event.tool_name else self._info(event.tool_name)
+        return self._snapshot(
+            ctx,
+            (),
+            user_text=text,
+            primary_source=source,
+            current_tool=current,
+            requests_system_info=asks_for_instructions(text),
+            requests_capability_change=asks_for_powers(text),
+        )
+
+    def seen(self, known: Context, ctx: GuardrailContext) -> ContextSnapshotV1:
+        """The snapshot of an event by what Stanchion knows of its run."""
+        tool = known.current_tool
+        return self._snapshot(
+            ctx,
+            tuple([ToolRiskInfo(one.name, ToolRiskTier(one.risk)) for one in known.available_tools]),
+            user_text=known.user_text,
+            primary_source=TrustBoundary.TOOL_OUTPUT if known.primary_source == "tool" else TrustBoundary.USER,
+            contains_untrusted=known.contains_untrusted,
+            current_tool=None if tool is None else ToolRiskInfo(tool.name, ToolRiskTier(tool.risk)),
+            requests_system_info=known.requests_system_info,
+            requests_capability_change=known.requests_capability_change,
+            previous_violations=len(known.previous_violations),
+        )
+
+    def _snapshot(self, ctx: GuardrailContext, known: tuple[ToolRiskInfo, ...], **fields: Any) -> ContextSnapshotV1:
+        """A snapshot with the tools that a planner names beside those that are known, and the worst risk of all."""
+        named = {one.name: one for one in known}
+        for name in ctx.tool_context.get("available_tools", ()):
+            named.setdefault(name, self._info(name))
+        fields["contains_untrusted"] = bool(
+            fields.get("contains_untrusted") or ctx.tool_context.get("contains_untrusted")
+        )
+        current = fields["current_tool"]
+        risks = [one.risk_tier for one in (*named.values(), *(() if current is None else (current,)))]
+        worst = max([RISK_NAMES.index(risk) for risk in risks], default=0)
+        return ContextSnapshotV1(
+            available_tools=tuple(named.values()), max_tool_risk=ToolRiskTier(RISK_NAMES[worst]), **fields
+        )
+
+    def _info(self, tool: str) -> ToolRiskInfo:
+        return ToolRiskInfo(tool, self._risks.get(tool, self._risks.get(EVERY_TOOL, ToolRiskTier.MEDIUM)))
+
+
+def _tier(tool: str, risk: ToolRiskTier | str) -> ToolRiskTier:
+    try:
+        return ToolRiskTier(risk)
+    except ValueError:
+        tiers = list(ToolRiskTier)
+        raise DialectError(f"the risk of `{tool}` is `{risk}`: {hint(str(risk), tiers)}") from None

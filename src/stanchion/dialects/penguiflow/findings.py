@@ -1,0 +1,191 @@
+"""What a rule decides as a finding, and what Stanchion decides in PenguiFlow's words."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from stanchion.dialects.errors import DialectError
+from stanchion.dialects.penguiflow.redactions import Path, patches_of, spec_of
+from stanchion.dialects.penguiflow.words import (
+    GuardrailAction,
+    GuardrailDecision,
+    GuardrailSeverity,
+    PauseSpec,
+    RetrySpec,
+    StopSpec,
+)
+from stanchion.kernel.actions import Action
+from stanchion.kernel.decision import Decision
+from stanchion.kernel.findings import Finding, Patch, Pause, Retry
+from stanchion.policy.sections import Escalation
+from stanchion.runtime.deciding.terms import paused
+
+OWN: Final = "penguiflow."
+"""How the codes of findings begin that are decisions of rules of one's own."""
+NOBODY: Final = "__default__"
+"""The rule of a decision that no rule has anything to say to."""
+NOTHING: Final = "no rule has anything against it"
+LONGEST: Final = 1_000
+"""How many characters of a classifier's result are kept."""
+
+TO_ACTION: Final = {
+    GuardrailAction.ALLOW: Action.ALLOW,
+    GuardrailAction.REDACT: Action.REDACT,
+    GuardrailAction.RETRY: Action.RETRY,
+    GuardrailAction.PAUSE: Action.ESCALATE,
+    GuardrailAction.STOP: Action.HALT,
+}
+FROM_ACTION: Final = {
+    Action.ALLOW: GuardrailAction.ALLOW,
+    Action.WARN: GuardrailAction.ALLOW,
+    Action.REDACT: GuardrailAction.REDACT,
+    Action.DEGRADE: GuardrailAction.REDACT,
+    Action.RETRY: GuardrailAction.RETRY,
+    Action.QUEUE: GuardrailAction.PAUSE,
+    Action.ESCALATE: GuardrailAction.PAUSE,
+    Action.BLOCK: GuardrailAction.STOP,
+    Action.QUARANTINE: GuardrailAction.STOP,
+    Action.HALT: GuardrailAction.STOP,
+}
+"""Every action of Stanchion has a word: PenguiFlow has none that refuses an action and lets its run go on, so that a
+BLOCK is a STOP."""
+CAN: Final = (Action.ALLOW, Action.WARN, Action.REDACT, Action.RETRY, Action.ESCALATE)
+"""What a planner can carry out, beside what every host can."""
+
+SEVERITIES: Final = {
+    GuardrailAction.STOP: GuardrailSeverity.CRITICAL,
+    GuardrailAction.PAUSE: GuardrailSeverity.HIGH,
+}
+ERROR_CODES: Final = {
+    ("kernel.lookup_expired", True): "GUARDRAIL_SYNC_TIMEOUT",
+    ("kernel.lookup_expired", False): "GUARDRAIL_TIMEOUT",
+    ("kernel.lookup_failed", True): "GUARDRAIL_SYNC_ERROR",
+    ("kernel.lookup_failed", False): "GUARDRAIL_ASYNC_ERROR",
+    ("kernel.guard_error", True): "GUARDRAIL_SYNC_ERROR",
+    ("tool.not_allowed", True): "TOOL_NOT_ALLOWED",
+    ("tool.denied", True): "TOOL_DENIED",
+}
+"""What a STOP is called that no rule of one's own has named, by the code of its finding and whether the rule is FAST;
+others by their code."""
+
+
+def finding_of(decision: GuardrailDecision, content: Any, text: Any, place: Path | None) -> Finding | None:
+    """A rule's decision as a finding about content; `place` is where that has the event's text, if it has one."""
+    action = TO_ACTION[decision.action]
+    if action is Action.ALLOW and not decision.effects and not decision.redactions:
+        return None
+    specs = () if decision.redactions is None else decision.redactions
+    patches: list[Patch] = []
+    for spec in specs:
+        if place is None and spec.path == "text":
+            raise DialectError("a redaction is for `text`, which a tool call does not have: name an argument")
+        patches += patches_of(content, text, () if place is None else place, spec)
+    if patches and action is Action.ALLOW:
+        action = Action.REDACT
+    stop = StopSpec() if decision.stop is None else decision.stop
+    said = stop.user_message if action is Action.HALT else decision.reason
+    guidance = ""
+    terms: Retry | Pause | None = None
+    if action is Action.RETRY:
+        retry = RetrySpec() if decision.retry is None else decision.retry
+        guidance, terms = retry.corrective_message, Retry(retry.max_attempts)
+    elif action is Action.ESCALATE:
+        pause = PauseSpec() if decision.pause is None else decision.pause
+        terms = Pause(pause.prompt, tuple(pause.approver_roles), round(pause.timeout_s * 1_000), pause.scope)
+    return Finding(
+        action,
+        f"{OWN}{decision.action.lower()}",
+        _args(decision, stop),
+        said if said else decision.reason,
+        guidance,
+        tuple(patches),
+        tuple(decision.effects),
+        terms,
+    )
+
+
+def _args(decision: GuardrailDecision, stop: StopSpec) -> tuple[str | float | None, ...]:
+    """What else a decision says, as a finding's arguments; `_own` reads it back."""
+    kept: str | None = None
+    if decision.classifier_result is not None:
+        kept = msgspec.json.encode(decision.classifier_result, enc_hook=str).decode()
+        if len(kept) > LONGEST:
+            kept = '{"left_out":"it is too long"}'
+    return (
+        decision.reason, str(decision.severity), decision.confidence, decision.correlation_id,
+        stop.error_code, stop.internal_reason, kept,
+    )  # fmt: skip
+
+
+Seated = dict[str, tuple[str, bool]]
+"""Guards by their ids: the rule that each is part of, and whether that is judged inline."""
+
+
+def decision_of(decision: Decision, place: Path, usual: Escalation, seated: Seated) -> GuardrailDecision:
+    """What Stanchion has decided. `place` is where the content has the event's text, `usual` how a person is asked."""
+    action = FROM_ACTION[decision.action]
+    patches = decision.patches
+    if not decision.proceeds:
+        patches = tuple([patch for finding in decision.findings for patch in finding.patches])
+    redactions = tuple([spec_of(patch, place) for patch in patches])
+    if action is GuardrailAction.ALLOW and redactions:
+        action = GuardrailAction.REDACT
+    finding = decision.determining
+    if finding is None:
+        reason = NOTHING if not decision.shadow else f"in shadow mode: {_would(decision, seated)}"
+        return GuardrailDecision(action, NOBODY, reason, decision.id, redactions=redactions or None)
+    rule, fast = seated.get(finding.guard, (finding.guard, True))
+    own = finding.args if finding.code.startswith(OWN) and len(finding.args) == 7 else None
+    fields: dict[str, Any] = _own(own) if own else {"reason": decision.message}
+    if not own and action in SEVERITIES:
+        fields["severity"] = SEVERITIES[action]
+    if action is GuardrailAction.RETRY:
+        terms = finding.terms if isinstance(finding.terms, Retry) else Retry()
+        fields["retry"] = RetrySpec(terms.max_attempts, decision.advice if decision.advice else decision.message)
+    elif action is GuardrailAction.PAUSE:
+        fields["pause"] = _pause(decision, finding, usual)
+    elif action is GuardrailAction.STOP:
+        fields["stop"] = _stop(finding, own, fast)
+    return GuardrailDecision(
+        action, rule, decision_id=decision.id, was_sync=fast, effects=decision.effects,
+        redactions=redactions or None, **fields,
+    )  # fmt: skip
+
+
+def _own(args: tuple[Any, ...]) -> dict[str, Any]:
+    """What a rule of one's own said, read back from its finding."""
+    reason, severity, confidence, correlation, _code, _internal, kept = args
+    try:
+        result = None if kept is None else msgspec.json.decode(kept, type=dict[str, Any])
+    except msgspec.DecodeError:
+        result = {"left_out": "it is too long"}
+    return {
+        "reason": reason, "severity": severity, "confidence": confidence, "correlation_id": correlation,
+        "classifier_result": result,
+    }  # fmt: skip
+
+
+def _pause(decision: Decision, finding: Finding, usual: Escalation) -> PauseSpec:
+    terms = finding.terms if isinstance(finding.terms, Pause) else Pause()
+    asked = paused(decision, usual)
+    return PauseSpec(
+        terms.scope, tuple(asked.roles), terms.prompt if terms.prompt else finding.message, asked.timeout_s
+    )
+
+
+def _stop(finding: Finding, own: tuple[Any, ...] | None, fast: bool) -> StopSpec:
+    if own and finding.code == f"{OWN}stop":
+        return StopSpec(str(own[4]), finding.message, str(own[5]))
+    if own:
+        return StopSpec(internal_reason=finding.message)
+    named = ERROR_CODES.get((finding.code, fast), finding.code.upper().replace(".", "_"))
+    return StopSpec(named, internal_reason=finding.message)
+
+
+def _would(decision: Decision, seated: Seated) -> str:
+    """What would have happened, were rules enforced."""
+    worst = max(decision.shadow, key=lambda finding: finding.action)
+    rule = seated.get(worst.guard, (worst.guard, True))[0]
+    return f"`{rule}` would {FROM_ACTION[worst.action]}"

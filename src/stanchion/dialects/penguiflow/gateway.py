@@ -1,0 +1,326 @@
+"""The gateway: a planner's events are judged by Stanchion, and what it decides is said in PenguiFlow's words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import msgspec
+
+from stanchion.dialects.errors import DialectError
+from stanchion.dialects.penguiflow.events import (
+    ContextSnapshotBuilder,
+    GuardrailContext,
+    GuardrailEvent,
+)
+from stanchion.dialects.penguiflow.findings import CAN, NOBODY, NOTHING, Seated, decision_of
+from stanchion.dialects.penguiflow.guards import HEARD, PIECES, Heard, guards_of
+from stanchion.dialects.penguiflow.inbox import checked_inbox
+from stanchion.dialects.penguiflow.packs import GuardrailPolicyPack, Settled
+from stanchion.dialects.penguiflow.reports import flow_of
+from stanchion.dialects.penguiflow.routing import DefaultRiskRouter
+from stanchion.dialects.penguiflow.rules import RuleRegistry
+from stanchion.dialects.penguiflow.words import GuardrailAction, GuardrailDecision
+from stanchion.kernel.actions import Action
+from stanchion.kernel.context import Context
+from stanchion.kernel.decision import Decision
+from stanchion.kernel.events import Event
+from stanchion.locks import Reentrant
+from stanchion.policy.load import load_policy
+from stanchion.runtime.deciding.shifts import end_run
+from stanchion.runtime.driving.on_loop import adrive
+from stanchion.runtime.driving.sync import drive
+from stanchion.runtime.options import known
+from stanchion.runtime.run import Run
+from stanchion.runtime.shield import Shield
+from stanchion.runtime.standing.places import MEMORY
+
+MOST_RUNS: Final = 10_000
+"""How many runs a gateway has open at a time."""
+ENDED: Final = "kernel.cancelled"
+"""The code by which a run is over that was stopped without a HALT."""
+SEALED: Final = "the gateway has judged events already: register rules before the first one"
+
+
+class GatewayConfig(msgspec.Struct):
+    """How a gateway judges. What is assigned to one of its fields is in force from the next event on."""
+
+    mode: Literal["shadow", "enforce"] = "enforce"
+    sync_timeout_ms: float = 15.0
+    sync_parallel: bool = True
+    sync_fail_open: bool = False
+    async_enabled: bool = True
+    async_fail_open: bool = False
+
+
+class GuardrailGateway:
+    """Judges the events of planners by the rules of a registry and by what a pack says.
+
+    It has no engine and no state of its own: rules are guards of a shield, which is made with the first event. `store`
+    and `journal` say where that keeps state and records, which are in memory otherwise; `guards` are guards of
+    Stanchion's beside the rules, and other options those of `Shield.load`.
+    """
+
+    def __init__(
+        self,
+        registry: RuleRegistry,
+        guard_inbox: Any = None,
+        config: GatewayConfig | None = None,
+        decision_policy: None = None,
+        risk_router: DefaultRiskRouter | None = None,
+        context_builder: Any = None,
+        *,
+        store: Any = MEMORY,
+        journal: str | Path | Any = MEMORY,
+        guards: Iterable[Any] = (),
+        **options: Any,
+    ) -> None:
+        known(options)
+        if not isinstance(registry, RuleRegistry):
+            raise DialectError(f"`registry` is a `{type(registry).__name__}`: give a RuleRegistry")
+        if decision_policy is not None:
+            raise DialectError(
+                "`decision_policy` cannot be changed: STOP, PAUSE, RETRY, REDACT, ALLOW win in this order"
+            )
+        if risk_router is not None and type(risk_router) is not DefaultRiskRouter:
+            raise DialectError(
+                f"`risk_router` is a `{type(risk_router).__name__}`: give a DefaultRiskRouter with the waits you want"
+            )
+        if context_builder is not None and not callable(getattr(context_builder, "build", None)):
+            raise DialectError("`context_builder` has no method `build(event, ctx)`")
+        if config is not None and not isinstance(config, GatewayConfig):
+            raise DialectError(f"`config` is a `{type(config).__name__}`: give a GatewayConfig")
+        self.registry = registry
+        self.guard_inbox = checked_inbox(guard_inbox, registry)
+        self.config = GatewayConfig() if config is None else config
+        self.risk_router = DefaultRiskRouter() if risk_router is None else risk_router
+        self.context_builder = ContextSnapshotBuilder() if context_builder is None else context_builder
+        self._places = {"store": store, "journal": journal}
+        self._guards = tuple(guards)
+        self._options = options
+        self._pack = ("penguiflow", "1")
+        self._entries: dict[str, dict[str, dict[str, Any]]] = {}
+        self._shield: Shield | None = None
+        self._in_force: tuple[Any, ...] = ()
+        self._seated: tuple[Any, Seated] = (None, {})
+        self._runs: dict[tuple[str | None, str], Run] = {}
+        self._opening = Reentrant()
+
+    @property
+    def shield(self) -> Shield:
+        """The shield that judges, with everything in force that was said so far."""
+        said = self._said()
+        if self._shield is None:
+            policy = self.policy()
+            self.registry.sealed = SEALED
+            self._shield = Shield.load(
+                policy, guards=[*guards_of(self), *self._guards], **self._places, **self._options
+            )
+        elif said != self._in_force:
+            self._shield.reload(self.policy(), by="GuardrailGateway")
+        self._in_force = said
+        return self._shield
+
+    def _said(self) -> tuple[Any, ...]:
+        """What tells what is said now from what is in force."""
+        risks = getattr(self.context_builder, "changes", 0)
+        return (
+            *msgspec.structs.astuple(self.config), self.registry.changes, risks, self.risk_router.changes, self._pack,
+        )  # fmt: skip
+
+    def policy(self) -> dict[str, Any]:
+        """The pack that the gateway judges by: what its parts say, with the rules that the registry and a pack name."""
+        config, router = self.config, self.risk_router
+        rules: dict[str, dict[str, dict[str, Any]]] = {"sync_rules": {}, "async_rules": {}}
+        rules["sync_rules"].update(self.registry.entries())
+        for key, entries in self._entries.items():
+            for name, entry in entries.items():
+                rules[key][name] = _over(rules[key].get(name, {}), entry)
+        name, version = self._pack
+        return {
+            "policy_pack": name,
+            "version": version,
+            "gateway": {
+                "mode": config.mode,
+                "sync": {
+                    "timeout_ms": config.sync_timeout_ms,
+                    "parallel": config.sync_parallel,
+                    "fail_open": config.sync_fail_open,
+                },
+                "async": {"enabled": config.async_enabled, "fail_open": config.async_fail_open},
+            },
+            "tool_risks": {tool: str(risk) for tool, risk in getattr(self.context_builder, "tool_risks", {}).items()},
+            **{key: list(listed.values()) for key, listed in rules.items()},
+            "risk_router": {
+                "high_risk_wait_ms": router.high_risk_wait_ms,
+                "medium_risk_wait_ms": router.medium_risk_wait_ms,
+            },
+        }
+
+    def apply(self, pack: GuardrailPolicyPack, rest: Settled) -> None:
+        """Put a pack in force; where it cannot be, everything is as it was before."""
+        router, builder, registry = self.risk_router, self.context_builder, self.registry
+        with ExitStack() as undo:
+            for owner, name in ((self, "config"), (self, "_pack"), (self, "_entries"), (registry, "told")):
+                undo.callback(setattr, owner, name, getattr(owner, name))
+            self.config = _configured(self.config, pack.data.get("gateway", {}))
+            self._pack, self._entries, registry.told = (pack.policy_id, pack.version), rest.entries, rest.told
+            waits = {"high_risk_wait_ms": router.high_risk_wait_ms, "medium_risk_wait_ms": router.medium_risk_wait_ms}
+            said = pack.data.get("risk_router", {})
+            undo.callback(router.set_waits, **waits)
+            router.set_waits(**{name: said.get(name, wait) for name, wait in waits.items()})
+            if "tool_risks" in pack.data:
+                undo.callback(_risky(builder), builder.tool_risks)
+                builder.set_tool_risks(pack.data["tool_risks"])
+            load_policy(self.policy())
+            for name, key, value in rest.settings():
+                rule = registry.own[name]
+                before = getattr(rule, key)
+                try:
+                    setattr(rule, key, value)
+                except (AttributeError, TypeError):
+                    raise DialectError(f"the rule `{name}` does not let `{key}` be set: leave it out") from None
+                undo.callback(setattr, rule, key, before)
+            registry.changes += 1
+            if self._shield is not None:
+                self._shield.reload(self.policy(), by="GuardrailGateway")
+            undo.pop_all()
+
+    async def evaluate(
+        self, ctx: GuardrailContext | GuardrailEvent, event: GuardrailEvent | None = None
+    ) -> GuardrailDecision:
+        """Judge an event, of a context or of none: what the planner is to do. A STOP ends the run; what a PAUSE waits
+        for is a ticket, and once a person has approved it the same event goes ahead."""
+        heard = _heard(ctx, event)
+        run = self._run_of(heard)
+        flow, place = flow_of(run, heard.event)
+        token = HEARD.set(heard)
+        try:
+            decision = await adrive(flow, run.desk)
+            if _ends(decision):
+                await adrive(end_run(run.desk, ENDED, decision.message), run.desk)
+        finally:
+            HEARD.reset(token)
+        return self._said_of(run, decision, place)
+
+    def evaluate_sync(
+        self, ctx: GuardrailContext | GuardrailEvent, event: GuardrailEvent | None = None
+    ) -> GuardrailDecision:
+        """`evaluate` for code that is not async."""
+        heard = _heard(ctx, event)
+        run = self._run_of(heard)
+        flow, place = flow_of(run, heard.event)
+        token = HEARD.set(heard)
+        try:
+            decision = drive(flow, run.desk)
+            if _ends(decision):
+                drive(end_run(run.desk, ENDED, decision.message), run.desk)
+        finally:
+            HEARD.reset(token)
+        return self._said_of(run, decision, place)
+
+    def _said_of(self, run: Run, decision: Decision, place: tuple[str | int, ...]) -> GuardrailDecision:
+        if decision.action == Action.ALLOW and not decision.findings and not decision.shadow:
+            return GuardrailDecision(GuardrailAction.ALLOW, NOBODY, NOTHING, decision.id)
+        policy = run.desk.shield.policy
+        if self._seated[0] is not policy:
+            seats = [seat.placed for seat in policy.seats]
+            known = {one.id: (one.whole.removesuffix(PIECES), not getattr(one.guard, "deep", False)) for one in seats}
+            self._seated = (policy, known)
+        return decision_of(decision, place, policy.file.escalation, self._seated[1])
+
+    def run(self, ctx: GuardrailContext | str) -> Run:
+        """The run of a context, or of an id: its methods judge and carry out (`model`, `call`, `stream`), where
+        `evaluate` judges alone."""
+        given = GuardrailContext(ctx) if isinstance(ctx, str) else ctx
+        if not isinstance(given, GuardrailContext):
+            raise DialectError(f"a run is known by its GuardrailContext or its id, not by `{type(given).__name__}`")
+        return self._opened(given, None)
+
+    def _run_of(self, heard: Heard) -> Run:
+        """The run of an event, with everything in force that was said so far."""
+        event, ctx = heard
+        run = self._runs.get((None if ctx is None else ctx.tenant_id, event.run_id))
+        if run is not None and self._said() == self._in_force:
+            return run
+        ctx = GuardrailContext(event.run_id) if ctx is None else ctx
+        return self._opened(ctx, event.payload.get("task_scope"))
+
+    def _opened(self, ctx: GuardrailContext, scope: Any) -> Run:
+        with self._opening:
+            shield, place = self.shield, (ctx.tenant_id, ctx.run_id)
+            known = self._runs.get(place)
+            if known is not None:
+                return known
+            if len(self._runs) >= MOST_RUNS:
+                raise DialectError(f"{MOST_RUNS:,} runs are open: end those that are over with `gateway.end(run_id)`")
+            made = shield.run(
+                "" if ctx.persona_id is None else ctx.persona_id,
+                scope if isinstance(scope, str) else "",
+                id=ctx.run_id,
+                tenant=ctx.tenant_id,
+                can=CAN,
+            )
+            self._runs[place] = made
+            return made
+
+    def ticket(self, decision: GuardrailDecision, run_id: str, tenant_id: str | None = None) -> str | None:
+        """The ticket that a PAUSE waits for: `gateway.shield.approve(ticket, by=...)` answers it."""
+        run = self._runs.get((tenant_id, run_id))
+        return None if run is None else run.desk.ticket_of(Decision(decision.decision_id, Action.ESCALATE, ""))
+
+    def surroundings(self, event: Event) -> Context:
+        """What the run of an event has come to."""
+        info = event.run
+        run = self._runs.get((info.tenant, info.id), self._runs.get((None, info.id)))
+        return Context() if run is None else run.desk.surrounded().context(run.desk.plans, event)
+
+    def end(self, run_id: str, tenant_id: str | None = None) -> None:
+        """Close a run that is over: nothing of it proceeds any more."""
+        run = self._runs.pop((tenant_id, run_id), None)
+        if run is not None:
+            run.close()
+
+    def close(self) -> None:
+        """Close all runs, and the shield."""
+        for tenant_id, run_id in list(self._runs):
+            self.end(run_id, tenant_id)
+        if self._shield is not None:
+            self._shield.close()
+
+
+def _heard(ctx: GuardrailContext | GuardrailEvent, event: GuardrailEvent | None) -> Heard:
+    if event is None and type(ctx) is GuardrailEvent:
+        return Heard(ctx, None)
+    if not isinstance(ctx, GuardrailContext) or not isinstance(event, GuardrailEvent):
+        raise DialectError("`evaluate` takes a GuardrailEvent, or a GuardrailContext and a GuardrailEvent")
+    if ctx.run_id != event.run_id:
+        raise DialectError(f"the event is of the run `{event.run_id}`, its context of `{ctx.run_id}`: give the same")
+    return Heard(event, ctx)
+
+
+def _ends(decision: Decision) -> bool:
+    """Whether the word for a decision is STOP, and the run is not over by itself."""
+    return Action.BLOCK <= decision.action < Action.HALT
+
+
+def _over(under: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+    """An entry of a rule with what a pack says laid over it."""
+    config = {**under.get("config", {}), **over.get("config", {})}
+    return {**under, **over, **({"config": config} if config else {})}
+
+
+def _configured(config: GatewayConfig, said: dict[str, Any]) -> GatewayConfig:
+    """A configuration with what a pack says of it."""
+    given = {"mode": said["mode"]} if "mode" in said else {}
+    for part, names in (("sync", ("timeout_ms", "parallel", "fail_open")), ("async", ("enabled", "fail_open"))):
+        given |= {f"{part}_{name}": said[part][name] for name in names if name in said.get(part, {})}
+    return msgspec.structs.replace(config, **given)
+
+
+def _risky(builder: Any) -> Any:
+    if not isinstance(builder, ContextSnapshotBuilder):
+        raise DialectError("the pack has `tool_risks`, and `context_builder` is no ContextSnapshotBuilder to take them")
+    return builder.set_tool_risks

@@ -1,0 +1,258 @@
+"""Rules of one's own as guards: they judge by their `evaluate`, and everything else is Stanchion's."""
+
+from __future__ import annotations
+
+import inspect
+from contextvars import ContextVar
+from typing import Any, Final, NamedTuple, Protocol
+
+import msgspec
+
+from stanchion.dialects.errors import DialectError
+from stanchion.dialects.penguiflow.events import (
+    ContextSnapshotBuilder,
+    ContextSnapshotV1,
+    GuardrailContext,
+    GuardrailEvent,
+)
+from stanchion.dialects.penguiflow.findings import finding_of
+from stanchion.dialects.penguiflow.redactions import Path
+from stanchion.dialects.penguiflow.routing import DefaultRiskRouter
+from stanchion.dialects.penguiflow.rules import RuleRegistry, Told, answer_of
+from stanchion.kernel.actions import Action
+from stanchion.kernel.content import content_of
+from stanchion.kernel.context import Context
+from stanchion.kernel.events import Event, ModelCall, ToolCall
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.guard import Kind
+from stanchion.kernel.stages import Stage
+from stanchion.policy.formats.penguiflow.rules import DEADLINE_MS, STAGES
+
+EVENT_OF: Final = {Stage(stage): event for event, stages in STAGES.items() for stage in stages}
+"""Which event each stage is to a rule."""
+FIRST: Final = 100
+"""The place of the first rule in the chain; the others follow in the order of their registration."""
+
+PIECES: Final = "-pieces"
+"""How the guard is called that judges the pieces of a reply for a rule, behind the rule's id."""
+
+
+class Heard(NamedTuple):
+    """An event as a planner reported it, and whose it is, where the planner says that."""
+
+    event: GuardrailEvent
+    ctx: GuardrailContext | None
+
+
+HEARD: ContextVar[Heard | None] = ContextVar("stanchion_penguiflow_event", default=None)
+"""What is being judged, for the rules that judge it."""
+
+
+class Terms(Protocol):
+    """What rules are judged on, as a gateway has it now."""
+
+    @property
+    def registry(self) -> RuleRegistry: ...
+
+    @property
+    def context_builder(self) -> Any: ...
+
+    @property
+    def config(self) -> Any: ...
+
+    @property
+    def risk_router(self) -> DefaultRiskRouter: ...
+
+    def surroundings(self, event: Event) -> Context:
+        """What the event's run has come to."""
+
+
+class OwnRule:
+    """A rule at its place, whose code is asked within its time."""
+
+    def __init__(self, rule: Any, terms: Terms, number: int) -> None:
+        self.rule, self._terms = rule, terms
+        self.id: str = rule.rule_id
+        self.priority = FIRST + number
+        self.deep = not terms.registry.is_fast(self.id)
+        events = list(rule.supports_event_types)
+        asked = [stage for event in STAGES if event in events for stage in STAGES[event] if stage != "model_chunk"]
+        self.stages = tuple(dict.fromkeys(asked))
+
+    @property
+    def _told(self) -> Told:
+        return self._terms.registry.told.get(self.id, Told())
+
+    @property
+    def deadline_ms(self) -> int:
+        """How long its code has: a FAST rule what the gateway gives it, a DEEP one a second, or as long as a call
+        waits."""
+        if not self.deep:
+            limit: float = self._terms.config.sync_timeout_ms
+            return round(limit)
+        router = self._terms.risk_router
+        return max(DEADLINE_MS, round(router.high_risk_wait_ms), round(router.medium_risk_wait_ms))
+
+    @property
+    def fail_open(self) -> bool:
+        """Whether an event goes ahead where its code fails, unless the tool is critical."""
+        config = self._terms.config
+        return bool(config.async_fail_open if self.deep else config.sync_fail_open)
+
+    @property
+    def mode(self) -> str:
+        """Whether it only watches."""
+        return self._told.mode
+
+    def asked(self, event: Event, context: Context) -> tuple[GuardrailEvent, ContextSnapshotV1] | None:
+        """What the rule is asked; nothing where it is switched off."""
+        terms = self._terms
+        if not terms.registry.is_enabled(self.rule) or (self.deep and not terms.config.async_enabled):
+            return None
+        heard = HEARD.get()
+        ctx = None if heard is None or heard.event.run_id != event.run.id else heard.ctx
+        ctx = GuardrailContext(event.run.id) if ctx is None else ctx
+        told = told_of(event, context, heard)
+        builder = terms.context_builder
+        if type(builder) is ContextSnapshotBuilder:
+            return told, builder.seen(context, ctx)
+        return told, builder.build(told, ctx)
+
+    def found(self, event: Event, told: GuardrailEvent, answer: Any) -> Finding | None:
+        """What the rule has found."""
+        decision = answer_of(self.id, answer)
+        if decision is None:
+            return None
+        found = finding_of(decision, content_of(event), told.text_content, place_of(event))
+        more = self._told.effects
+        if found is None or not more:
+            return found
+        return msgspec.structs.replace(found, effects=tuple(dict.fromkeys([*found.effects, *more])))
+
+
+class Asked(OwnRule):
+    """A rule whose code is a function."""
+
+    def judge(self, event: Event, context: Context) -> Finding | None:
+        """Ask the rule."""
+        asked = self.asked(event, context)
+        return None if asked is None else self.found(event, asked[0], self.rule.evaluate(*asked))
+
+
+class Awaited(OwnRule):
+    """A rule whose code is a coroutine."""
+
+    async def judge(self, event: Event, context: Context) -> Finding | None:
+        """Ask the rule."""
+        asked = self.asked(event, context)
+        return None if asked is None else self.found(event, asked[0], await self.rule.evaluate(*asked))
+
+
+class Inline:
+    """A FAST rule at the pieces of a reply: it judges each inline, because nobody waits there."""
+
+    kind = Kind.PURE
+    stages = frozenset({Stage.MODEL_CHUNK})
+    CONTEXT = 0
+
+    def __init__(self, one: OwnRule, terms: Terms) -> None:
+        self._one, self._terms = one, terms
+        self.id = f"{one.id}{PIECES}"
+        self.priority = one.priority
+
+    @property
+    def fail_open(self) -> bool:
+        """As the rule itself."""
+        return self._one.fail_open
+
+    @property
+    def mode(self) -> str:
+        """As the rule itself."""
+        return self._one.mode
+
+    def judge(self, reading: Any, /) -> Finding | None:
+        """Ask the rule, which has to answer at once."""
+        event = reading.event
+        asked = self._one.asked(event, self._terms.surroundings(event))
+        if asked is None:
+            return None
+        return self._one.found(event, asked[0], at_once(self._one.id, self._one.rule.evaluate(*asked)))
+
+    def settled(self, text: str, /) -> int:
+        """What it has judged is judged."""
+        return len(text)
+
+    def actions(self) -> tuple[Action, ...]:
+        """What a rule can want is what it says when it is asked."""
+        return ()
+
+
+def guards_of(terms: Terms) -> list[Any]:
+    """The guards of all rules of one's own."""
+    made: list[Any] = []
+    for number, rule in enumerate(terms.registry.own.values()):
+        kind = Awaited if inspect.iscoroutinefunction(rule.evaluate) else Asked
+        one = kind(rule, terms, number)
+        if one.stages:
+            made.append(one)
+        if not one.deep and "llm_stream_chunk" in rule.supports_event_types:
+            made.append(Inline(one, terms))
+    return made
+
+
+def at_once(rule_id: str, answer: Any) -> Any:
+    """The answer of a function, or of a coroutine that awaits nothing."""
+    if not inspect.iscoroutine(answer):
+        return answer
+    try:
+        answer.send(None)
+    except StopIteration as end:
+        return end.value
+    answer.close()
+    raise DialectError(f"the rule `{rule_id}` awaits something at `llm_stream_chunk`: only a DEEP rule can")
+
+
+def told_of(event: Any, context: Context, heard: Heard | None) -> GuardrailEvent:
+    """An event as a rule is told of it: as it is judged, with the payload of the planner's own where there is one."""
+    name = EVENT_OF[event.stage]
+    scope = context.task_scope.task
+    known = {
+        **({"task_scope": scope} if scope else {}),
+        **({"last_assistant": context.last_assistant} if context.last_assistant else {}),
+        "conversation_history": [{"role": one.role, "text": one.text} for one in context.conversation_history],
+    }
+    at = event.at / 1_000
+    if heard is not None and heard.event.event_type == name and heard.event.run_id == event.run.id:
+        known |= heard.event.payload
+        at = heard.event.timestamp
+    args = getattr(event, "args", None)
+    return GuardrailEvent(name, event.run.id, text_of(event), event.tool if event.tool else None, args, known, at)
+
+
+def text_of(event: Any) -> str | None:
+    """The text of an event: its words, what a tool gave, or what the user said last; a tool call has none."""
+    if isinstance(event, ToolCall):
+        return None
+    if isinstance(event, ModelCall):
+        place = place_of(event)
+        return None if not place else str(event.messages[place[1]]["content"])  # type: ignore[index]  # it is a number
+    content = content_of(event)
+    return content if isinstance(content, str) else msgspec.json.encode(content).decode()
+
+
+def place_of(event: Any) -> Path | None:
+    """Where the content of an event has its text; `None` where it has none."""
+    if isinstance(event, ToolCall):
+        return None
+    if not isinstance(event, ModelCall):
+        return ()
+    return user_place(event.messages)
+
+
+def user_place(messages: list[Any]) -> Path | None:
+    """Where a request has the last words of the user."""
+    for number in range(len(messages) - 1, -1, -1):
+        one = messages[number]
+        if isinstance(one, dict) and one.get("role") == "user" and isinstance(one.get("content"), str):
+            return ("messages", number, "content")
+    return None

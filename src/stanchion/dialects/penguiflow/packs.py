@@ -1,0 +1,140 @@
+"""Policy packs: read and checked as a whole, then put in force by a gateway, or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from stanchion.dialects.errors import DialectError
+from stanchion.dialects.penguiflow.rules import SETTINGS, RuleRegistry, Told
+from stanchion.policy.composed import read_text
+from stanchion.policy.document import Document, Node, in_order
+from stanchion.policy.errors import Fault, PolicyError
+from stanchion.policy.formats.penguiflow.rules import BINDINGS
+from stanchion.policy.formats.penguiflow.schema import Pack
+from stanchion.policy.formats.penguiflow.translate import LISTS, translate
+from stanchion.policy.nearest import hint
+from stanchion.policy.overlay import environment, variants
+from stanchion.policy.struct_check import check
+
+SHIPPED: Final = "default-guardrails"
+"""The name of the pack that comes with Stanchion."""
+
+
+class GuardrailPolicyPack(msgspec.Struct, frozen=True):
+    """A pack as it is in one of its environments: its name, its version, and what it says."""
+
+    policy_id: str
+    version: str
+    data: dict[str, Any]
+
+
+def load_policy_pack(path: str | Path, *, env: str | None = None) -> GuardrailPolicyPack:
+    """Read a pack from a file, or the one that is shipped, and check all of it; `env` names one of its environments.
+
+    Raises `PolicyError` with everything that is wrong, each at its line, in every environment.
+    """
+    document = _document(path)
+    data = document.root.data()
+    if not isinstance(data, dict) or "policy_pack" not in data:
+        raise PolicyError(
+            [Fault(document.where(), "this is no policy pack: begin it with `policy_pack:` and its name")]
+        )
+    every = [*variants(document).values(), environment(document, env)]
+    faults = [fault for one in every for fault in (*one.faults, *check(one, Pack))]
+    if faults:
+        raise PolicyError(in_order(list(dict.fromkeys(faults))))
+    for one in every:
+        translate((_known(one),), one.origin)
+    merged: dict[str, Any] = environment(document, env).root.data()
+    written = document.written("version")
+    version = "1" if written is None else str(written)
+    return GuardrailPolicyPack(str(merged["policy_pack"]), version, {**merged, "version": version})
+
+
+def _document(path: str | Path) -> Document:
+    if path == SHIPPED:
+        from importlib import resources
+
+        return read_text(resources.files(__package__).joinpath("default.yaml").read_text("utf-8"), f"pack {SHIPPED}")
+    try:
+        return read_text(Path(path).read_text("utf-8"), str(path))
+    except FileNotFoundError:
+        how = f"give the path of a file, or `{SHIPPED}` for the pack that is shipped"
+        raise PolicyError([Fault(str(path), f"no such policy pack: {how}")]) from None
+    except UnicodeDecodeError:
+        raise PolicyError([Fault(str(path), "cannot be read: it is not UTF-8")]) from None
+    except OSError as error:
+        why = error.strerror.lower() if error.strerror else type(error).__name__
+        raise PolicyError([Fault(str(path), f"cannot be read: {why}")]) from None
+
+
+def _known(document: Document) -> Document:
+    """A pack without entries for rules that only a registry can know."""
+    root = document.root
+    assert isinstance(root.value, dict)
+    kept = dict(root.value)
+    for key in LISTS:
+        listed = kept.get(key)
+        if listed is not None and isinstance(listed.value, list):
+            known = [one for one in listed.value if _is_known(one)]
+            kept[key] = msgspec.structs.replace(listed, value=known)
+    return msgspec.structs.replace(document, root=msgspec.structs.replace(root, value=kept))
+
+
+def _is_known(entry: Node) -> bool:
+    said = entry.data()
+    return said["id"] in BINDINGS or "call" in said.get("config", {})
+
+
+class Settled(msgspec.Struct, frozen=True):
+    """What a pack comes to for the rules of one's own that a registry has."""
+
+    told: dict[str, Told]
+    config: dict[str, dict[str, Any]]
+    entries: dict[str, dict[str, dict[str, Any]]]
+    """The entries of all other rules, by the list that they stand in and their ids."""
+
+    def settings(self) -> Iterator[tuple[str, str, Any]]:
+        """What is set of which rule, one after the other."""
+        for name, config in self.config.items():
+            yield from ((name, key, value) for key, value in config.items())
+
+
+def settled(registry: RuleRegistry, pack: GuardrailPolicyPack) -> Settled:
+    """Tell the entries of a pack apart; raises where one is for no rule, or says what its rule does not have."""
+    own = registry.own
+    told: dict[str, Told] = {}
+    configs: dict[str, dict[str, Any]] = {}
+    entries: dict[str, dict[str, dict[str, Any]]] = {}
+    for key, deep in LISTS.items():
+        others = entries.setdefault(key, {})
+        for said in pack.data.get(key, ()):
+            name, config = said["id"], said.get("config", {})
+            if name in own:
+                configs[name] = _config(own[name], name, config)
+                told[name] = _told(registry, name, said, key, deep)
+            elif name in BINDINGS or "call" in config:
+                others[name] = {setting: said[setting] for setting in SETTINGS if setting in said}
+            else:
+                words = hint(name, [*BINDINGS, *own])
+                raise DialectError(f"`{key}` has `{name}`, which is no rule of the registry: {words}")
+    return Settled(told, configs, entries)
+
+
+def _told(registry: RuleRegistry, name: str, said: dict[str, Any], key: str, deep: bool) -> Told:
+    if registry.is_fast(name) is deep:
+        right = next(other for other in LISTS if other != key)
+        raise DialectError(f"`{name}` does not belong to `{key}`: move it to `{right}`")
+    return Told(said.get("enabled"), said.get("mode", "enforce"), tuple(said.get("effects", ())))
+
+
+def _config(rule: Any, name: str, config: dict[str, Any]) -> dict[str, Any]:
+    settable = [one for one in dir(rule) if not one.startswith("_") and not callable(getattr(rule, one))]
+    for key in config:
+        if key not in settable:
+            raise DialectError(f"the rule `{name}` has no setting `{key}`: {hint(key, settable)}")
+    return config

@@ -1,0 +1,100 @@
+"""Reporting a planner's events to a run: which stage each of them is, and what it says there."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from stanchion.dialects.errors import DialectError
+from stanchion.dialects.penguiflow.events import GuardrailEvent
+from stanchion.dialects.penguiflow.guards import user_place
+from stanchion.dialects.penguiflow.redactions import Path
+from stanchion.kernel.actions import Action
+from stanchion.kernel.decision import Decision
+from stanchion.kernel.findings import Finding, Patch
+from stanchion.kernel.stages import Stage
+from stanchion.runtime.calling.report_methods import judging
+from stanchion.runtime.driving.flow import Flow
+from stanchion.runtime.run import Run
+
+Report = tuple[Stage, dict[str, Any], Path]
+"""A stage, the fields of its event, and where its content has the text."""
+
+CHANNEL: Final = "text"
+
+
+def flow_of(run: Run, event: GuardrailEvent) -> tuple[Flow[Decision], Path]:
+    """What has a run judge an event, and where its content has the event's text."""
+    stage, fields, place = report_of(event)
+    if stage is Stage.MODEL_CALL and event.text_content and "messages" not in event.payload:
+        return _asked(run, fields, event.text_content), place
+    return judging(run, stage, fields), place
+
+
+def _asked(run: Run, fields: dict[str, Any], said: str) -> Flow[Decision]:
+    """Have the words of the user judged, and the request with what is left of them: they enter the run before they are
+    part of a request."""
+    heard = yield from judging(run, Stage.PROMPT, {"text": said})
+    if not heard.proceeds:
+        return heard
+    text = heard.patched(said)
+    request = {**fields, "messages": [{"role": "user", "content": text}]}
+    asked = yield from judging(run, Stage.MODEL_CALL, request)
+    return _joined(heard, asked, text)
+
+
+def _joined(heard: Decision, asked: Decision, text: str) -> Decision:
+    """What was decided of the user's words and of the request with them, as one decision about the text."""
+    effects = tuple(dict.fromkeys([*heard.effects, *asked.effects]))
+    if not heard.patches:
+        return msgspec.structs.replace(asked, effects=effects) if heard.effects else asked
+    place = ("messages", 0, "content")
+    first = tuple([msgspec.structs.replace(patch, path=place) for patch in heard.patches])
+    if not asked.proceeds:
+        findings = (Finding(Action.REDACT, heard.code, patches=first, guard="kernel"), *asked.findings)
+        return msgspec.structs.replace(asked, findings=findings, effects=effects)
+    if asked.patches:
+        left = asked.patched({"messages": [{"content": text}]})["messages"][0]["content"]
+        first = (Patch(place, left),)
+    found = (*heard.findings, *asked.findings)
+    action = max(heard.action, asked.action)
+    return msgspec.structs.replace(asked, action=action, findings=found, effects=effects, patches=first)
+
+
+def report_of(event: GuardrailEvent) -> Report:
+    """An event as a run's host reports it."""
+    if event.event_type == "tool_call_start":
+        return Stage.TOOL_CALL, {"tool": _tool(event), "args": _args(event)}, ()
+    payload = event.payload
+    text = "" if event.text_content is None else event.text_content
+    match event.event_type:
+        case "llm_before":
+            messages = payload.get("messages", [{"role": "user", "content": text}])
+            place = user_place(messages)
+            fields: dict[str, Any] = {"messages": messages}
+            if isinstance(payload.get("model"), str):
+                fields["model"] = payload["model"]
+            return Stage.MODEL_CALL, fields, () if place is None else place
+        case "tool_call_result" if "error" in payload:
+            said = {"text": text} if text else {}
+            return Stage.ERROR, {"tool": _tool(event), "error": payload["error"], "args": _args(event), **said}, ()
+        case "tool_call_result":
+            result = payload.get("result", event.text_content)
+            return Stage.TOOL_RESULT, {"tool": _tool(event), "args": _args(event), "result": result}, ()
+        case _ if payload.get("final") is True:
+            return Stage.MODEL_REPLY, {"text": text, "final": True}, ()
+        case _:
+            channel, index = payload.get("channel"), payload.get("index", 0)
+            about = {"channel": channel if isinstance(channel, str) else CHANNEL, "index": index}
+            return Stage.MODEL_CHUNK, {"text": text, **about}, ()
+
+
+def _tool(event: GuardrailEvent) -> str:
+    if not event.tool_name:
+        raise DialectError(f"`{event.event_type}` is about no tool: give its `tool_name`")
+    return event.tool_name
+
+
+def _args(event: GuardrailEvent) -> dict[str, Any]:
+    return {} if event.tool_args is None else event.tool_args

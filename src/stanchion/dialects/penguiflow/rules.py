@@ -1,0 +1,207 @@
+"""Rules: what every rule has, the three that PenguiFlow brings, and the registry of those that a gateway judges by."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, Final, Protocol
+
+import msgspec
+
+from stanchion.dialects.errors import DialectError
+from stanchion.dialects.penguiflow.events import EVENT_TYPES, ContextSnapshotV1, GuardrailEvent
+from stanchion.dialects.penguiflow.words import GuardrailDecision, RuleCost
+from stanchion.policy.nearest import hint
+
+SETTINGS: Final = ("id", "enabled", "config", "mode", "effects")
+"""What an entry of a pack says of a rule."""
+
+
+class GuardrailRule(Protocol):
+    """A rule of one's own. `evaluate(event, context_snapshot)` gives a decision, or `None` to pass, sync or async."""
+
+    rule_id: str
+    cost: RuleCost
+    supports_event_types: frozenset[str]
+    enabled: bool
+
+    def evaluate(self, event: GuardrailEvent, context_snapshot: ContextSnapshotV1, /) -> Any: ...
+
+
+class ToolAllowlistRule(msgspec.Struct, kw_only=True):
+    """Stops calls of tools that are denied, or that are not among those allowed; an empty list allows none."""
+
+    rule_id: ClassVar[str] = "tool-allowlist"
+    cost: ClassVar[RuleCost] = RuleCost.FAST
+    enabled: bool = True
+    denied_tools: frozenset[str] | None = None
+    allowed_tools: frozenset[str] | None = None
+
+    def config(self) -> dict[str, Any]:
+        """What a pack would say of it."""
+        said = {"denied_tools": self.denied_tools, "allowed_tools": self.allowed_tools}
+        return {name: sorted(tools) for name, tools in said.items() if tools is not None}
+
+
+class SecretRedactionRule(msgspec.Struct, kw_only=True):
+    """Takes secrets out of results and replies: those that Stanchion knows, and those of further patterns by name."""
+
+    rule_id: ClassVar[str] = "secret-redaction"
+    cost: ClassVar[RuleCost] = RuleCost.FAST
+    enabled: bool = True
+    patterns: Mapping[str, str | re.Pattern[str]] = {}
+
+    def config(self) -> dict[str, Any]:
+        """What a pack would say of it."""
+        return {"patterns": {name: _source(one) for name, one in self.patterns.items()}} if self.patterns else {}
+
+
+class InjectionPatternRule(msgspec.Struct, kw_only=True):
+    """Stops texts that try to command the agent: those that Stanchion finds, and those of further patterns, each with
+    what such a text wants."""
+
+    rule_id: ClassVar[str] = "injection-patterns"
+    cost: ClassVar[RuleCost] = RuleCost.FAST
+    enabled: bool = True
+    patterns: Iterable[tuple[str, str]] = ()
+
+    def config(self) -> dict[str, Any]:
+        """What a pack would say of it."""
+        said = [{"pattern": pattern, "intent": str(intent)} for pattern, intent in self.patterns]
+        return {"patterns": said} if said else {}
+
+
+def _source(pattern: str | re.Pattern[str]) -> str:
+    if isinstance(pattern, str):
+        return pattern
+    return f"(?i){pattern.pattern}" if pattern.flags & re.IGNORECASE else pattern.pattern
+
+
+BUILT_IN: Final = (ToolAllowlistRule, SecretRedactionRule, InjectionPatternRule)
+BuiltIn = ToolAllowlistRule | SecretRedactionRule | InjectionPatternRule
+
+
+class Told(msgspec.Struct, frozen=True):
+    """What a pack says of a rule of one's own, over what the rule says itself."""
+
+    enabled: bool | None = None
+    mode: str = "enforce"
+    effects: tuple[str, ...] = ()
+
+
+class RuleRegistry:
+    """The rules of a gateway, in the order in which they were registered."""
+
+    def __init__(self) -> None:
+        self.changes = 0
+        """How often something was registered or told: a gateway puts it in force."""
+        self._own: dict[str, Any] = {}
+        self._fast: set[str] = set()
+        self._built_in: dict[str, BuiltIn] = {}
+        self.told: dict[str, Told] = {}
+        """What a pack says of rules of one's own, by their ids."""
+        self.sealed = ""
+        """Why no more rules can be registered; empty where they can."""
+
+    def register(self, rule: Any) -> None:
+        """Have a gateway judge by a rule: inline where its cost is FAST, from a queue where it is DEEP."""
+        self._enter(rule, _cost(rule) is RuleCost.FAST)
+
+    def register_sync(self, rule: Any) -> None:
+        """Have a gateway judge by a rule inline, whatever its cost is."""
+        self._enter(rule, True)
+
+    def _enter(self, rule: Any, fast: bool) -> None:
+        if self.sealed:
+            raise DialectError(self.sealed)
+        name = _id(rule)
+        if name in self._own or name in self._built_in:
+            raise DialectError(f"there is a rule `{name}` already: give this one a `rule_id` of its own")
+        if isinstance(rule, BUILT_IN):
+            self._built_in[name] = rule
+        else:
+            _checked(rule, name)
+            self._own[name] = rule
+            if fast:
+                self._fast.add(name)
+        self.changes += 1
+
+    def is_fast(self, rule_id: str) -> bool:
+        """Whether a rule of one's own is judged inline."""
+        return rule_id in self._fast
+
+    def get_sync_rules(self, event_type: str) -> list[Any]:
+        """The rules of one's own that are judged inline at an event."""
+        return [rule for rule in self._at(event_type) if rule.rule_id in self._fast]
+
+    def get_async_rules(self, event_type: str) -> list[Any]:
+        """The rules of one's own that are judged from the queue at an event."""
+        return [rule for rule in self._at(event_type) if rule.rule_id not in self._fast]
+
+    def _at(self, event_type: str) -> list[Any]:
+        known_event(event_type)
+        return [one for one in self._own.values() if self.is_enabled(one) and event_type in one.supports_event_types]
+
+    def is_enabled(self, rule: Any) -> bool:
+        """Whether a rule of one's own is judged: as a pack says, or else as the rule does."""
+        told = self.told.get(rule.rule_id)
+        own = bool(getattr(rule, "enabled", True))
+        return own if told is None or told.enabled is None else told.enabled
+
+    @property
+    def own(self) -> dict[str, Any]:
+        """The rules of one's own, by their ids."""
+        return dict(self._own)
+
+    def all_rules(self) -> list[Any]:
+        """Every rule that was registered: PenguiFlow's, then one's own."""
+        return [*self._built_in.values(), *self._own.values()]
+
+    def entries(self) -> dict[str, dict[str, Any]]:
+        """PenguiFlow's rules as a pack would list them, by their ids."""
+        return {
+            name: {"id": name, "enabled": rule.enabled, "config": rule.config()}
+            for name, rule in self._built_in.items()
+        }
+
+
+def known_event(event_type: str) -> None:
+    """Raise where there is no such event."""
+    if event_type not in EVENT_TYPES:
+        raise DialectError(f"there is no event `{event_type}`: {hint(str(event_type), EVENT_TYPES)}")
+
+
+def answer_of(rule_id: str, answer: Any) -> GuardrailDecision | None:
+    """What a rule answered, if it is an answer."""
+    if answer is None or isinstance(answer, GuardrailDecision):
+        return answer
+    raise DialectError(
+        f"the rule `{rule_id}` answered with `{type(answer).__name__}`: give a GuardrailDecision or None"
+    )
+
+
+def _id(rule: Any) -> str:
+    name = getattr(rule, "rule_id", None)
+    if isinstance(rule, type):
+        raise DialectError(f"`{rule.__name__}` is a class: register one of its objects, `{rule.__name__}()`")
+    if not isinstance(name, str) or not name:
+        raise DialectError(f"`{type(rule).__name__}` has no `rule_id`: a rule needs one to be known by")
+    return name
+
+
+def _cost(rule: Any) -> RuleCost:
+    cost = getattr(rule, "cost", RuleCost.FAST)
+    try:
+        return RuleCost(cost)
+    except ValueError:
+        raise DialectError(f"the rule `{_id(rule)}` has the cost `{cost}`: {hint(str(cost), list(RuleCost))}") from None
+
+
+def _checked(rule: Any, name: str) -> None:
+    if not callable(getattr(rule, "evaluate", None)):
+        raise DialectError(f"the rule `{name}` has no method `evaluate(event, context_snapshot)`")
+    events = getattr(rule, "supports_event_types", None)
+    if events is None or isinstance(events, str) or not isinstance(events, Iterable) or not list(events):
+        raise DialectError(f"the rule `{name}` has no `supports_event_types`: name the events that it judges")
+    for event in events:
+        known_event(event)

@@ -1,0 +1,189 @@
+"""What cannot be carried out is said in one line that names PenguiFlow's own word."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from stanchion.dialects import penguiflow
+from stanchion.dialects.penguiflow import (
+    DialectError,
+    GuardrailContext,
+    GuardrailEvent,
+    RedactionSpec,
+    RuleRegistry,
+    StopSpec,
+    apply_policy_config,
+    load_policy_pack,
+)
+from tests.dialects.penguiflow.planner import AsyncRule, Rule, call, decides, gateway_of, judged
+
+
+def changed(**attributes: Any) -> Rule:
+    """A rule that is not as it should be."""
+    rule = Rule("own")
+    for name, value in attributes.items():
+        setattr(rule, name, value)
+    return rule
+
+
+def applied(**parts: Any) -> None:
+    gateway = gateway_of()
+    own = {
+        "registry": gateway.registry,
+        "gateway": gateway,
+        "builder": gateway.context_builder,
+        "router": gateway.risk_router,
+        "policy": load_policy_pack("default-guardrails"),
+    }
+    apply_policy_config(**{**own, **parts})
+
+
+def _any() -> Any:
+    return gateway_of()
+
+
+def without_risks() -> None:
+    class Builder:
+        def build(self, _event: Any, _ctx: Any) -> None:
+            """Nothing."""
+
+    gateway = gateway_of(context_builder=Builder())
+    parts = (gateway.registry, gateway, gateway.context_builder, gateway.risk_router)
+    apply_policy_config(*parts, load_policy_pack("default-guardrails"))
+
+
+def twice() -> None:
+    gateway = gateway_of(Rule("own"))
+    gateway.registry.register(Rule("own"))
+
+
+def late() -> None:
+    gateway = gateway_of()
+    judged(gateway, call())
+    gateway.registry.register(Rule("own"))
+
+
+Wrong = Callable[[], Any]
+flow: Any = penguiflow
+"""Everything that the dialect has, to be used wrongly."""
+WRONG: dict[str, tuple[Wrong, str]] = {
+    "an action": (lambda: decides("STPO"), "GuardrailDecision.action is `STPO`: did you mean `STOP`?"),
+    "a severity": (
+        lambda: decides("STOP", severity="hgih"),
+        "GuardrailDecision.severity is `hgih`: did you mean `high`?",
+    ),
+    "a specification": (
+        lambda: decides("STOP", stop=flow.RetrySpec()),
+        "GuardrailDecision.stop is `RetrySpec`: give a StopSpec",
+    ),
+    "effects": (lambda: decides("STOP", effects="mine"), 'effects is a text: write `("mine",)`'),
+    "an effect": (lambda: decides("STOP", effects=("rollback",)), "`rollback` is Stanchion's own"),
+    "no redactions": (lambda: decides("REDACT"), "says REDACT has no `redactions`"),
+    "attempts": (lambda: flow.RetrySpec(-1), "RetrySpec.max_attempts is `-1`: give a whole number from 0 to 100"),
+    "attempts that are true": (lambda: flow.RetrySpec(True), "RetrySpec.max_attempts is `True`"),
+    "a scope": (lambda: flow.PauseSpec("stpe"), "PauseSpec.scope is `stpe`: did you mean `step`?"),
+    "a timeout": (lambda: flow.PauseSpec(timeout_s=0), "PauseSpec.timeout_s is `0`: give seconds"),
+    "roles": (lambda: flow.PauseSpec(approver_roles="admin"), 'approver_roles is a text: write `("admin",)`'),
+    "one offset": (lambda: flow.RedactionSpec(start_offset=1), "RedactionSpec has one offset"),
+    "offsets": (lambda: flow.RedactionSpec("text", "#", None, 4, 4), "has the offsets 4 to 4"),
+    "no path": (lambda: flow.RedactionSpec(""), "RedactionSpec.path is ``: write `text`"),
+    "a path to nothing": (
+        lambda: flow.apply_redactions({"a": 1}, [flow.RedactionSpec("b.c")]),
+        "a redaction is for `b.c`, where there is nothing",
+    ),
+    "beyond the end": (
+        lambda: flow.apply_redactions_to_text("abc", [flow.RedactionSpec("text", "#", None, 3, 9)]),
+        "a redaction begins at 3, where `text` has ended",
+    ),
+    "no text": (lambda: flow.apply_redactions_to_text({}, []), "a `dict` is no text: `apply_redactions` takes data"),
+    "an event": (lambda: flow.GuardrailEvent("tool_start", "r"), "there is no event `tool_start`: did you mean"),
+    "no run": (lambda: flow.GuardrailEvent("llm_before", ""), "GuardrailEvent.run_id says nothing"),
+    "no tool": (
+        lambda: judged(gateway_of(), flow.GuardrailEvent("tool_call_start", "r")),
+        "`tool_call_start` is about no tool: give its `tool_name`",
+    ),
+    "another run": (
+        lambda: gateway_of().evaluate_sync(GuardrailContext("a"), call(run_id="b")),
+        "the event is of the run `b`, its context of `a`",
+    ),
+    "no event": (lambda: _any().evaluate_sync({}), "`evaluate` takes a GuardrailEvent, or"),
+    "no event, async": (lambda: asyncio.run(gateway_of().evaluate(call(), call())), "`evaluate` takes"),
+    "no run at all": (lambda: _any().run(7), "a run is known by its GuardrailContext or its id, not by `int`"),
+    "a risk": (lambda: flow.ContextSnapshotBuilder({"pay": "hgih"}), "the risk of `pay` is `hgih`: did you mean"),
+    "a wait": (lambda: flow.DefaultRiskRouter(high_risk_wait_ms=-1), "`high_risk_wait_ms` is `-1`: give milliseconds"),
+    "open at critical": (lambda: flow.DefaultRiskRouter(critical_fail_closed=False), "`critical_fail_closed` cannot"),
+    "a rule without an id": (lambda: gateway_of(changed(rule_id="")), "`Rule` has no `rule_id`"),
+    "a class": (lambda: gateway_of(Rule), "`Rule` is a class: register one of its objects, `Rule()`"),
+    "a rule that cannot judge": (lambda: gateway_of(changed(evaluate=None)), "has no method `evaluate(event, "),
+    "a rule of no event": (lambda: gateway_of(changed(supports_event_types=())), "has no `supports_event_types`"),
+    "a rule of no such event": (
+        lambda: gateway_of(changed(supports_event_types={"llm_befor"})),
+        "there is no event `llm_befor`: did you mean `llm_before`?",
+    ),
+    "a cost": (lambda: gateway_of(changed(cost="depe")), "the rule `own` has the cost `depe`: did you mean `deep`?"),
+    "the same id": (twice, "there is a rule `own` already"),
+    "a rule that comes late": (late, "register rules before the first one"),
+    "a registry": (lambda: flow.GuardrailGateway([]), "`registry` is a `list`: give a RuleRegistry"),
+    "an evaluator": (lambda: flow.AsyncRuleEvaluator(None), "AsyncRuleEvaluator was given a `NoneType`"),
+    "an inbox of nothing": (lambda: flow.InMemoryGuardInbox(None), "InMemoryGuardInbox was given a `NoneType`"),
+    "an inbox of one's own": (lambda: gateway_of(guard_inbox=object()), "`guard_inbox` is a `object`"),
+    "another's inbox": (
+        lambda: gateway_of(guard_inbox=flow.InMemoryGuardInbox(flow.AsyncRuleEvaluator(RuleRegistry()))),
+        "`guard_inbox` asks the rules of another RuleRegistry",
+    ),
+    "a decision policy": (lambda: gateway_of(decision_policy=object()), "`decision_policy` cannot be changed"),
+    "a router": (lambda: gateway_of(risk_router=object()), "`risk_router` is a `object`: give a DefaultRiskRouter"),
+    "a builder": (lambda: gateway_of(context_builder=object()), "`context_builder` has no method `build(event, ctx)`"),
+    "a configuration": (lambda: gateway_of(config={}), "`config` is a `dict`: give a GatewayConfig"),
+    "a builder without risks": (without_risks, "the pack has `tool_risks`, and `context_builder` is no Context"),
+    "another's registry": (lambda: applied(registry=RuleRegistry()), "`registry` is not the one of this gateway"),
+    "another's builder": (lambda: applied(builder=flow.ContextSnapshotBuilder()), "give `gateway.context_builder`"),
+    "another's router": (lambda: applied(router=flow.DefaultRiskRouter()), "give `gateway.risk_router`"),
+    "a pack": (lambda: applied(policy={}), "a pack is a GuardrailPolicyPack, not `dict`: use `load_policy_pack`"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_it_is_said_in_one_line(what: str) -> None:
+    use, says = WRONG[what]
+    with pytest.raises(DialectError) as wrong:
+        use()
+    assert says in str(wrong.value)
+    assert "\n" not in str(wrong.value)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "STOP",
+        {"action": "ALLOW"},
+        StopSpec(),
+        decides("REDACT", redactions=(RedactionSpec("text"),)),
+        decides("REDACT", redactions=(RedactionSpec("tool_args.none"),)),
+    ],
+    ids=["a text", "a mapping", "a specification", "a text that is not there", "an argument that is not there"],
+)
+@pytest.mark.parametrize("kind", [Rule, AsyncRule])
+def test_an_answer_that_is_none_stops(kind: type[Rule], answer: Any) -> None:
+    gateway = gateway_of(kind("own", answer))
+    assert judged(gateway, call()).action == "STOP"
+    gateway.close()
+
+
+def test_a_fast_rule_cannot_wait_at_a_piece_of_a_reply() -> None:
+    class Waits(Rule):
+        async def evaluate(self, event: Any, context_snapshot: Any) -> None:
+            await asyncio.sleep(0)
+
+    gateway = gateway_of(Waits("own", events=("llm_stream_chunk",)))
+    assert judged(gateway, GuardrailEvent("llm_stream_chunk", "r", "hello")).action == "STOP"
+    gateway.close()
+
+
+def test_an_option_that_a_shield_does_not_have_is_told_at_once() -> None:
+    with pytest.raises(TypeError, match="unexpected keyword argument 'tennant': did you mean `tenant`"):
+        gateway_of(tennant="x")
