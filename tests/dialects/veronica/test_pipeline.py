@@ -4,6 +4,7 @@ Stanchion."""
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -152,6 +153,8 @@ def test_no_library_code_raises_the_blocked_error() -> None:
     vi = VeronicaIntegration(pre_dispatch=Says(Decision.HALT))
     assert vi.execute(CTX, lambda: 1) is Decision.HALT
     assert str(veronica.ShieldBlockedError(Decision.QUEUE)) == "the shield answers QUEUE"
+    sources = Path(veronica.__file__).parents[2].rglob("*.py")
+    assert [file for file in sources if "raise ShieldBlockedError" in file.read_text(encoding="utf-8")] == []
 
 
 def test_egress_is_denied_by_default_and_allowed_where_it_is_listed() -> None:
