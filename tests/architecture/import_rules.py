@@ -40,7 +40,7 @@ ALLOWED: dict[str, frozenset[str]] = {
     "demo": OUTER | {"hosting", "views"},
     "testing": frozenset({"approvals", "kernel", "policy", "runtime", "stores"}),
     "cli": OUTER | {"hosting", "views", "dialects", "adapters", "service", "demo"},
-    LAB: OUTER | {"hosting", "views", "cli"},
+    LAB: OUTER | {"hosting", "views", "dialects", "cli"},
     "root": INNER | {"runtime"},
     "__main__": frozenset({"cli"}),
 }
