@@ -186,6 +186,7 @@ MAKERS: Final[dict[str, Callable[[Effort], Section]]] = {
     "decisions on each store": decisions_on_stores,
     "experience": _of("experience", "experience"),
     "layers of guardian": _of("layers", "layers"),
+    "dialect veronica": _of("dialects.veronica", "veronica"),
     "hot counters through leases": _of("leases", "leases"),
     "thousands of tasks at once": _of("crowds", "crowds"),
     "an inbox that fills": _of("inbox", "inbox"),
