@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from stanchion_lab.bench.peers.library import PEERS, NotInstalled, Peer, environment
-from stanchion_lab.bench.peers.sitting import sitting
+from stanchion_lab.bench.peers.sitting import OURS, sitting
 from stanchion_lab.bench.table import Effort
 from stanchion_lab.measuring.rows import VARIABLE
 
@@ -45,11 +45,11 @@ def test_a_library_is_measured_with_and_without_storage(tmp_path: Path, monkeypa
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
     section = sitting(LITTLE, tmp_path / "peers", (peer,))
     names = [row.name for row in section.rows]
-    assert len(names) == 24
+    assert len(names) == 8 * len(OURS)
     for what in ("call", "call and result"):
         for storage in ("memory", "disk"):
             found = [row for row in section.rows if row.name.startswith(f"{what}, {storage}: guardianlayer==")]
-            assert len(found) == 3, "beside each pack of ours"
+            assert len(found) == len(OURS), "beside each of ours"
             for theirs in found:
                 assert "hashes tool and arguments" in theirs.name
                 assert "refused 1" in theirs.name

@@ -5,10 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import Final
+from time import perf_counter_ns as clock
+from typing import Any, Final
 
 from stanchion.dialects.veronica import (
+    AgentStepGuard,
     BudgetConfig,
+    BudgetEnforcer,
+    CircuitBreaker,
     CircuitBreakerConfig,
     EgressConfig,
     ShieldConfig,
@@ -18,6 +22,8 @@ from stanchion.dialects.veronica import (
 from stanchion.runtime.calling.tool import Tool
 from stanchion.runtime.run import Run
 from stanchion_lab.bench.measure import Cost, cost_of
+from stanchion_lab.bench.packs.players import Took
+from stanchion_lab.bench.packs.sessions import Session
 from stanchion_lab.bench.table import Effort, Row, Section
 
 ARGS: Final = {"path": "src/app/login.py", "content": "x = 1\n"}
@@ -37,6 +43,30 @@ def veronica(effort: Effort) -> Section:
             rows += [Row(f"{what}: Stanchion", own), Row(f"{what}: dialect", other, ratio)]
     note = "budget window, breaker and egress list, state in memory, in CPU of the process"
     return Section("dialect veronica", note, rows)
+
+
+class Spoken:
+    """An integration with what its original has before and round a call: commands and paths read, steps, cost and
+    failures bounded, and the call itself, which does nothing."""
+
+    def __init__(self, stack: ExitStack, **places: Any) -> None:
+        core = [AgentStepGuard(10**9), BudgetEnforcer(10**6), CircuitBreaker()]
+        policy = {"guards": [{"use": "shell"}, {"use": "files"}]}
+        self._vi = stack.enter_context(VeronicaIntegration(core=core, policy=policy, **places))
+
+    def play(self, session: Session, /) -> list[Took | None]:
+        """Play a session; what is refused has taken its time like the rest."""
+        took: list[Took | None] = []
+        for step in session:
+            ctx = ToolCallContext("r1", tool_name=step.tool)
+            begun = clock()
+            came = self._vi.execute(ctx, _nothing, **step.args)
+            took.append(Took(clock() - begun, 0, came is None))
+        return took
+
+
+def _nothing(**_args: object) -> None:
+    return None
 
 
 def _integration(ends: ExitStack) -> VeronicaIntegration:
@@ -82,7 +112,7 @@ def _pairs(ends: ExitStack) -> dict[str, dict[str, Call]]:
 
 def _compared(calls: dict[str, Call], effort: Effort) -> dict[str, Cost]:
     """What each costs, in rounds that interleave. What a busy machine does meanwhile is not counted."""
-    clock = time.process_time_ns
+    spent = time.process_time_ns
     took: dict[str, list[int]] = {name: [] for name in calls}
     for call in calls.values():
         for _ in range(min(effort.calls, 200)):
@@ -90,7 +120,7 @@ def _compared(calls: dict[str, Call], effort: Effort) -> dict[str, Cost]:
     for _ in range(effort.rounds):
         for name, call in calls.items():
             for _ in range(effort.calls):
-                begun = clock()
+                begun = spent()
                 call()
-                took[name].append(clock() - begun)
+                took[name].append(spent() - begun)
     return {name: cost_of(times) for name, times in took.items()}

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from stanchion.runtime.shield import Shield
+from stanchion_lab.bench.dialects.veronica import Spoken as Veronica
 from stanchion_lab.bench.measure import Cost, cost_of
 from stanchion_lab.bench.packs.engines import CORE, choose
 from stanchion_lab.bench.packs.pack import at_home, in_memory
@@ -23,10 +24,12 @@ from stanchion_lab.bench.table import Effort, Row, Section
 PACK: Final = "default"
 LAYERS: Final = "guardian"
 DEEP: Final = "guardian and a deep rule"
+SHIELD: Final = "veronica in its own words"
 OURS: Final = {
     PACK: "reads all texts of calls and results",
     LAYERS: "compares calls, with experience and advice",
     DEEP: "the same, and a deep rule that passes is asked beside each call",
+    SHIELD: "reads commands and paths, bounds steps, cost and failures, makes the call, judges its result",
 }
 WITH_DEEP: Final[dict[str, Any]] = {"name": "deep", "extends": LAYERS, "tools": {"*": {"risk": "low"}}}
 WHAT: Final[dict[str, Callable[[Took], int]]] = {
@@ -95,6 +98,10 @@ def sitting(effort: Effort, folder: Path, peers: tuple[Peer, ...] = PEERS) -> Se
             f"{LAYERS} disk": Advised(_on_disk(LAYERS, home / "layers", stack)),
             f"{DEEP} memory": Advised(in_memory(WITH_DEEP, stack, (Passes(),))),
             f"{DEEP} disk": Advised(_on_disk(WITH_DEEP, home / "deep", stack, (Passes(),))),
+            f"{SHIELD} memory": Veronica(stack),
+            f"{SHIELD} disk": Veronica(
+                stack, store=str(home / "shield" / "state.db"), journal=str(home / "shield" / "trail")
+            ),
         }
         seats, missing = _seated(peers, folder, home, stack)
         players |= {seat.name: seat.player for seat in seats}
