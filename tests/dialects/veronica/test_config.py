@@ -139,6 +139,15 @@ WRONG: list[tuple[Callable[[], object], str]] = [
     (lambda: ShieldPipeline().before_llm_call(None), "`ctx` is of the type `NoneType`"),  # type: ignore[arg-type]
     (lambda: ShieldPipeline().before_charge(CTX, -1.0), "the context cannot be judged: cost_usd is `-1.0`"),
     (lambda: ShieldPipeline().before_charge(CTX, float("nan")), "the context cannot be judged: cost_usd is `nan`"),
+    (lambda: ShieldPipeline().on_error(CTX, "text"), "give the exception itself"),  # type: ignore[arg-type]
+    (lambda: ShieldPipeline(stoer="memory:"), "there is no option `stoer`: did you mean `store`?"),
+    (lambda: VeronicaIntegration(shield=ShieldConfig()).execute(CTX, later), "call it with `await vi.aexecute(...)`"),
+    (lambda: VeronicaIntegration(shield=ShieldConfig()).execute(CTX, 5), "cannot be called"),  # type: ignore[arg-type]
+    (lambda: ToolCallContext("r", tool_name=5), "`tool_name` of the context is `5`"),  # type: ignore[arg-type]
+    (lambda: ToolCallContext(None), "`request_id` of the context is `None`"),  # type: ignore[arg-type]
+    (lambda: ToolCallContext("r", tokens_in=-1), "`tokens_in` of the context is `-1`"),
+    (lambda: ToolCallContext("r", cost_usd=float("nan")), "`cost_usd` of the context is `nan`"),
+    (lambda: ToolCallContext("r", metadata=None), "`metadata` of the context"),  # type: ignore[arg-type]
     (lambda: veronica.BudgetEnforcer(float("inf")), "`limit_usd` is `inf`"),
     (lambda: veronica.BudgetEnforcer(1.0).spend(-1.0), "`amount_usd` is `-1.0`"),
     (lambda: veronica.CircuitBreaker(0), "`failure_threshold` is `0`"),
@@ -148,6 +157,10 @@ WRONG: list[tuple[Callable[[], object], str]] = [
     (lambda: veronica.AgentStepGuard(0), "`max_steps` is `0`"),
     (lambda: veronica.PartialResultBuffer(0), "`max_chunks` is `0`"),
 ]
+
+
+async def later() -> int:
+    return 1
 
 
 class Short:

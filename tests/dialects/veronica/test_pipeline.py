@@ -147,6 +147,28 @@ def test_a_hook_may_be_a_coroutine_wherever_it_is_asked() -> None:
     assert asyncio.run(pipeline.abefore_llm_call(CTX)) is Decision.HALT
 
 
+def test_the_integration_carries_out_what_hooks_decide() -> None:
+    """QUEUE waits until the hook has nothing against it any more, RETRY tries again, QUARANTINE isolates the tool."""
+
+    class Once(Says):
+        def _said(self, *given: Any) -> Any:
+            self.given.append(given)
+            return self.answer if len(self.given) == 1 else None
+
+    assert VeronicaIntegration(pre_dispatch=Once(Decision.QUEUE)).execute(CTX, lambda: "ran") == "ran"
+    outcomes = iter([True, False])
+
+    def flaky() -> str:
+        if next(outcomes):
+            raise ValueError("once")
+        return "ran"
+
+    assert VeronicaIntegration(retry=Once(Decision.RETRY)).execute(CTX, flaky) == "ran"
+    vi = VeronicaIntegration(pre_dispatch=Once(Decision.QUARANTINE))
+    assert [vi.execute(CTX, lambda: "ran") for _ in range(2)] == [Decision.QUARANTINE] * 2
+    assert vi.execute(ToolCallContext("r", tool_name="other"), lambda: "ran") == "ran"
+
+
 def test_no_library_code_raises_the_blocked_error() -> None:
     error = veronica.ShieldBlockedError(Decision.HALT, "no", "r")
     assert (error.decision, error.reason, error.request_id, str(error)) == (Decision.HALT, "no", "r", "no")

@@ -24,7 +24,7 @@ from stanchion.dialects.veronica.words import STATES, WORDS, Decision, ShieldSta
 from stanchion.kernel.actions import Action
 from stanchion.kernel.states import Mark, phase
 from stanchion.policy.custom import BRAKE
-from stanchion.runtime.calling.tool import Tool
+from stanchion.runtime.calling.tool import Shape, Tool
 from stanchion.runtime.deciding.trouble import told_on
 from stanchion.runtime.errors import Refused
 
@@ -93,7 +93,7 @@ class VeronicaIntegration:
         try:
             if ctx.tool_name is None:
                 return run.model(*_model(fn, args, kwargs), **_spent(ctx), ended="raise")
-            return run.call(_tool(ctx, fn), *args, **kwargs)
+            return run.call(_sync(_tool(ctx, fn)), *args, **kwargs)
         except Refused as refused:
             return spoken(refused.decision)
         except Exception as error:
@@ -260,6 +260,13 @@ def _tool(ctx: ToolCallContext, fn: Callable[..., Any]) -> Tool:
         return _known_tool(fn, name, used["tokens"], used["cost_usd"])
     except TypeError:
         return _made(fn, name, used["tokens"], used["cost_usd"])
+
+
+def _sync(tool: Tool) -> Tool:
+    """A tool that can be called without being awaited."""
+    if tool.shape in (Shape.ASYNC, Shape.ASYNC_GENERATOR):
+        raise DialectError(f"`{tool.name}` is async: call it with `await vi.aexecute(...)`")
+    return tool
 
 
 def _made(fn: Callable[..., Any], name: str | None, tokens: int, cost_usd: float) -> Tool:

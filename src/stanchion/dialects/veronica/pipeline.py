@@ -12,7 +12,9 @@ from stanchion.dialects.veronica.carried import BOUNDARIES, Asked, Carried, aske
 from stanchion.dialects.veronica.stated import Stated
 from stanchion.dialects.veronica.words import Decision, ToolCallContext, spoken
 from stanchion.policy.errors import PolicyError
+from stanchion.policy.nearest import hint
 from stanchion.runtime.calling.reports import BadEvent
+from stanchion.runtime.options import ShieldOptions
 from stanchion.runtime.shield import Shield
 from stanchion.runtime.standing.places import MEMORY
 from stanchion.runtime.standing.states import asked_for_safe_mode
@@ -29,6 +31,11 @@ READERS: Final = frozenset({"egress", "secrets"})
 UNCHARGED: Final[dict[str, Any]] = {"tokens": 0, "cost_usd": 0.0, "api_calls": 0}
 """What is said of a call that is charged at the budget boundary, and nowhere else."""
 BRAKE: Final = "STANCHION_SAFE_MODE"
+OPTIONS: Final = (
+    *[name for name in ShieldOptions.__annotations__ if name not in ("guards", "safe_mode")],
+    *("store", "journal", "project", "clock", "env", "notify"),
+)
+"""Options of `Shield.load` that are passed on; its guards and its brake come from hooks and configuration."""
 
 
 class ShieldBlockedError(Exception):
@@ -60,6 +67,7 @@ class ShieldPipeline:
         safe_mode: bool = False,
         **options: Any,
     ) -> None:
+        options_checked(options)
         given = {"pre_dispatch": pre_dispatch, "egress": egress, "retry": retry, "budget": budget}
         slots = {name: listed(name, hooks) for name, hooks in given.items()}
         self.policy = policy_of(slots, {} if policy is None else policy)
@@ -141,6 +149,8 @@ class ShieldPipeline:
     def _asking(self, ctx: ToolCallContext, err: BaseException | None = None) -> Iterator[None]:
         """Hooks of the user's own are given these very objects; what cannot be judged is a `DialectError`."""
         context_checked(ctx)
+        if err is not None and not isinstance(err, BaseException):
+            raise DialectError(f"`err` is of the type `{type(err).__name__}`: give the exception itself")
         token = asked.set(Asked(ctx, err)) if self._carries else None
         try:
             yield
@@ -149,6 +159,13 @@ class ShieldPipeline:
         finally:
             if token is not None:
                 asked.reset(token)
+
+
+def options_checked(options: Mapping[str, Any]) -> None:
+    """Refuse options that nobody reads, with the one that was meant."""
+    unknown = next((name for name in options if name not in OPTIONS), None)
+    if unknown is not None:
+        raise DialectError(f"there is no option `{unknown}`: {hint(unknown, OPTIONS)}")
 
 
 def in_words(error: PolicyError, guards: list[dict[str, Any]]) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
+from stanchion.dialects.errors import DialectError
 from stanchion.kernel import decision as kernel
 from stanchion.kernel.actions import Action
 from stanchion.kernel.states import HALTED, NORMAL, QUARANTINE, SAFE, WARNING
@@ -32,6 +34,9 @@ class ShieldState(StrEnum):
     HALT = "HALT"
 
 
+TEXTS: Final = ("request_id", "user_id", "session_id", "tool_name", "model", "endpoint")
+
+
 @dataclass(frozen=True, slots=True)
 class ToolCallContext:
     """One call as hooks see it. `tool_name` is None where a model is asked and no tool is called."""
@@ -46,6 +51,22 @@ class ToolCallContext:
     tokens_out: int | None = None
     cost_usd: float | None = None
     metadata: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse what could not be judged, where it is made."""
+        for name in TEXTS:
+            if not isinstance(given := getattr(self, name), str) and (given is not None or name == "request_id"):
+                raise DialectError(f"`{name}` of the context is `{given!r}`: give a text")
+        for name in ("tokens_in", "tokens_out"):
+            if (given := getattr(self, name)) is not None and (type(given) is not int or given < 0):
+                raise DialectError(f"`{name}` of the context is `{given!r}`: give a whole number that is not negative")
+        cost = self.cost_usd
+        if cost is not None and (type(cost) not in (int, float) or not 0 <= cost < math.inf):
+            raise DialectError(f"`cost_usd` of the context is `{cost!r}`: give a finite amount that is not negative")
+        if not isinstance(self.metadata, dict):
+            raise DialectError(
+                f"`metadata` of the context is of the type `{type(self.metadata).__name__}`: give a dict"
+            )
 
 
 SAID: Final = "veronica.decided"
