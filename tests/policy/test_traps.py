@@ -107,7 +107,13 @@ def test_a_share_where_a_percentage_is_meant(use: str, option: str, share: float
 def test_every_percentage_is_looked_at() -> None:
     """Those of guards to come as well: it goes by the type."""
     marks = {(name, one) for name, guard in GUARDS.items() for one in guard.__struct_fields__ if one.endswith("_at")}
-    assert marks - {("budget", "degrade_at"), ("time_limit", "escalate_at")} == set(PERCENTAGES)
+    others = {("budget", "degrade_at"), ("time_limit", "escalate_at"), ("error_rate", "halt_at")}
+    assert marks - others == set(PERCENTAGES)
+
+
+def test_two_shares_where_percentages_are_meant() -> None:
+    remarks = found({"guards": [{"use": "error_rate", "warn_at": 0.5, "halt_at": 0.8}]}, "unit")
+    assert [remark.advice.partition("`")[2].partition("`")[0] for remark in remarks] == ["warn_at: 50", "halt_at: 80"]
 
 
 @pytest.mark.parametrize("call", ["a.b.c", "guards", "a.b:", ":f", "a/b.py:f", "a.b:f()"])

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from stanchion import Action, Refused, Shield
+from stanchion import Action, PolicyError, Refused, Shield
 from stanchion.audit.journal import MemoryJournal
-from stanchion.kernel.states import HALTED, NORMAL, QUARANTINE, SAFE, WARNING
+from stanchion.kernel.states import HALTED, NORMAL, QUARANTINE, SAFE, WARNING, phase
 from stanchion.runtime.errors import StateError
 from stanchion.stores.memory import MemoryStore
 from stanchion.stores.sqlite import SqliteStore
@@ -151,6 +151,63 @@ def test_a_run_in_trouble_whose_budget_is_used_up_is_halted() -> None:
     assert run.check("read", {}, tokens=200).code == "budget.exceeded"
     assert state(shield, "run:r1") == HALTED
     assert run.check("read", {}).code == "kernel.halted"
+
+
+def test_the_shield_as_a_whole_is_warned_recovers_and_is_halted_by_its_error_rate() -> None:
+    clock = FakeClock()
+    whole = {"use": "error_rate", "per": ["tenant"], "calls": 4, "min_calls": 2, "repeats": 2, "recover_s": 10}
+    shield = Shield.load({"name": "whole", "guards": [{**whole, "halt_at": 75}]}, clock=clock)
+    run = shield.run("ann")
+
+    def fail(*tools: str) -> None:
+        for tool in tools:
+            run.error(tool, ConnectionError("no route"), fault="system")
+
+    fail("a", "b")
+    assert state(shield) == WARNING
+    clock.advance(10_000)
+    for _ in range(4):
+        run.result("a", {}, "fine")
+    assert shield.run("bob").check("a", {}).proceeds
+    fail("a")
+    assert phase(shield.standing().own, clock()).state == NORMAL, "one of four is no cause for a warning"
+    fail("b", "c", "d")
+    assert state(shield) == HALTED
+    assert shield.run("bob").check("a", {}).code == "kernel.halted", "every run is"
+    clock.advance(10**9)
+    assert run.check("a", {}).code == "kernel.halted", "until an operator resumes it"
+    shield.resume()
+    assert run.check("a", {}).proceeds
+    moves = ["state.warning", "state.warning", "state.halt", "state.normal"]
+    assert facts(shield) == [(what, "tenant:default") for what in moves]
+
+
+@pytest.mark.parametrize(("per", "name"), [("tenant", ""), ("agent", "agent:ann"), ("run", "run:r1")])
+def test_whoever_is_in_trouble_and_has_used_up_its_own_budget_is_halted(per: str, name: str) -> None:
+    watched = {**WATCHED["guards"][0], "per": ["tenant", "agent", "run"]}
+    shield = Shield.load({"name": "spent", "guards": [watched, {"use": "budget", "tokens": 100, "per": per}]})
+    run = shield.run("ann", id="r1")
+    for _ in range(2):
+        run.error("search", ConnectionError("no route"), fault="system")
+    assert run.check("read", {}, tokens=200).code == "budget.exceeded"
+    halted = [one for one in ("", "agent:ann", "run:r1") if state(shield, one) == HALTED]
+    assert halted == sorted({name, "run:r1"})
+
+
+def test_a_window_is_never_used_up() -> None:
+    watched = {**WATCHED["guards"][0], "per": ["tenant"]}
+    window = {"use": "budget", "tokens": 100, "per": "tenant", "window_s": 60}
+    shield = Shield.load({"name": "spent", "guards": [watched, window]})
+    run = shield.run("ann")
+    for _ in range(2):
+        run.error("search", ConnectionError("no route"), fault="system")
+    assert run.check("read", {}, tokens=200).code == "budget.window_full"
+    assert state(shield) == WARNING
+
+
+def test_a_halt_that_no_warning_could_precede_is_refused() -> None:
+    with pytest.raises(PolicyError, match="`halt_at: 40` is less than `warn_at: 50`"):
+        Shield.load({"name": "odd", "guards": [{"use": "error_rate", "halt_at": 40}]})
 
 
 def test_all_processes_on_a_store_share_states(tmp_path: Path) -> None:

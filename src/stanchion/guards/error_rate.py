@@ -27,6 +27,10 @@ CODES: Final = declare(
             "the last {} calls of `{}` all failed",
             "stop calling it; use something else, or report that it does not work",
         ),
+        "errors.worsened": Words(
+            "{} of the last {} calls of `{}` failed: if it is in the state of warning already, it is halted",
+            "stop, and report what does not work",
+        ),
     }
 )
 
@@ -35,7 +39,10 @@ Seconds = Annotated[float, msgspec.Meta(gt=0, lt=10**9)]
 
 
 class ErrorRate(msgspec.Struct, frozen=True):
-    """Puts what fails too often into the state of warning, and what then goes on failing into quarantine.
+    """Puts what fails too often into the state of warning, and a tool that then goes on failing into quarantine.
+
+    With `halt_at`, whatever is in the state of warning and fails even more often is halted: a tool, a run, an agent, or
+    with `per: [tenant]` the shield as a whole.
 
     It never refuses anything itself: the shield's states do. Failures that say nothing about whether a thing works (a
     wrong argument, a refused payment) count as calls that went well.
@@ -51,6 +58,7 @@ class ErrorRate(msgspec.Struct, frozen=True):
     calls: Annotated[int, msgspec.Meta(ge=2, le=MOST_BITS)] = 20
     min_calls: Annotated[int, msgspec.Meta(ge=1, le=MOST_BITS)] = 10
     warn_at: Percent = 50.0
+    halt_at: Percent | None = None
     repeats: Annotated[int, msgspec.Meta(ge=1, le=MOST_BITS)] = 5
     recover_s: Seconds = 60.0
     quarantine_s: Seconds = 300.0
@@ -62,6 +70,9 @@ class ErrorRate(msgspec.Struct, frozen=True):
             raise ValueError("`per` names what is watched, each once: give some of tool, run, agent, tenant")
         if not self.counts:
             raise ValueError("`counts` is empty, so nothing is a failure: name some faults, or leave it out")
+        if self.halt_at is not None and self.halt_at < self.warn_at:
+            said = f"`halt_at: {self.halt_at:g}` is less than `warn_at: {self.warn_at:g}`"
+            raise ValueError(f"{said}, and a halt only follows a warning: give more, or warn earlier")
         for name in ("min_calls", "repeats"):
             if getattr(self, name) > self.calls:
                 said = f"`{name}: {getattr(self, name)}` is more than `calls: {self.calls}`"
@@ -99,10 +110,16 @@ class ErrorRate(msgspec.Struct, frozen=True):
                 continue
             name = self._name(what, event)
             repeated = what == "tool" and row >= self.repeats
-            signals.append((name, (Signal.REPEATED, Signal.FAILING) if repeated else (Signal.FAILING,)))
+            worse = self.halt_at is not None and failed * 100 >= self.halt_at * known
+            # The severest first, so that one failure moves a state by one edge: a halt follows a warning.
+            moves = ((Signal.WORSENED, worse), (Signal.REPEATED, repeated), (Signal.FAILING, True))
+            signals.append((name, tuple([signal for signal, given in moves if given])))
             if found is None:
-                found = Finding(Action.ALLOW, "errors.failing", (failed, known, name))
-                if repeated:
+                shown = name if name else "tenant"
+                found = Finding(Action.ALLOW, "errors.failing", (failed, known, shown))
+                if worse:
+                    found = Finding(Action.ALLOW, "errors.worsened", (failed, known, shown))
+                elif repeated:
                     found = Finding(Action.ALLOW, "errors.repeated", (row, name))
         if found is None:
             return None

@@ -25,6 +25,7 @@ class Signal(StrEnum):
     FAILING = "failing"
     RECOVERED = "recovered"
     REPEATED = "repeated"
+    WORSENED = "worsened"
     LAPSED = "lapsed"
     EXHAUSTED = "exhausted"
     ESCALATED = "escalated"
@@ -50,7 +51,12 @@ EDGES: Final = (
     Edge(WARNING, NORMAL, (Signal.RECOVERED,), "for a while no more than usual has failed"),
     Edge(WARNING, QUARANTINE, (Signal.REPEATED,), "the same thing failed again and again"),
     Edge(WARNING, SAFE, (Signal.SAFE_ON,), "an operator switches safe mode on"),
-    Edge(WARNING, HALTED, (Signal.EXHAUSTED, Signal.HALT), "its budget is used up, or an operator stops it"),
+    Edge(
+        WARNING,
+        HALTED,
+        (Signal.EXHAUSTED, Signal.WORSENED, Signal.HALT),
+        "its budget is used up, even more of the last calls failed, or an operator stops it",
+    ),
     Edge(QUARANTINE, WARNING, (Signal.LAPSED,), "the quarantine is over, or an operator ends it"),
     Edge(QUARANTINE, SAFE, (Signal.SAFE_ON,), "an operator switches safe mode on"),
     Edge(QUARANTINE, HALTED, (Signal.ESCALATED, Signal.HALT), "it was quarantined too often, or an operator stops it"),

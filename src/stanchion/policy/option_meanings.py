@@ -90,6 +90,8 @@ OPTIONS: Final[dict[str, str]] = {
     "error_rate.calls": "How many of the last calls are remembered.",
     "error_rate.min_calls": "The guard says nothing until this many calls are known.",
     "error_rate.warn_at": "The percentage of failed calls from which the tool or run is in the state of warning.",
+    "error_rate.halt_at": "The percentage of failed calls from which whatever is in the state of warning is halted, "
+    "until an operator resumes it; if absent, the rate alone never halts.",
     "error_rate.repeats": "This many failures in a row put a tool that is in the state of warning into quarantine.",
     "error_rate.recover_s": "A warning ends after this many seconds without too many failures.",
     "error_rate.quarantine_s": "How many seconds a quarantine lasts; after that the tool is in the state of warning "

@@ -179,6 +179,8 @@ def _queue(guard: Queue, said: Said) -> tuple[str, ...]:
 def _errors(guard: ErrorRate, said: Said) -> tuple[str, ...]:
     if said.code == "errors.repeated":
         return (f"fewer than {guard.repeats} failures in a row (`repeats`)",)
+    if said.code == "errors.worsened":
+        return (f"fewer failures than {guard.halt_at:g} % of the last {guard.calls} calls (`halt_at`)",)
     return (f"fewer failures than {guard.warn_at:g} % of the last {guard.calls} calls (`warn_at`)",)
 
 

@@ -189,6 +189,7 @@ MAKERS: Final[dict[str, Callable[[Effort], Section]]] = {
     "dialect agent33": _of("dialects.agent33", "agent33"),
     "dialect guardian": _of("dialects.guardian", "guardian"),
     "dialect ragix": _of("dialects.ragix", "ragix"),
+    "dialect veronica": _of("dialects.veronica", "veronica"),
     "hot counters through leases": _of("leases", "leases"),
     "thousands of tasks at once": _of("crowds", "crowds"),
     "an inbox that fills": _of("inbox", "inbox"),

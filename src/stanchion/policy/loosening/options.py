@@ -37,9 +37,11 @@ OPTIONS: Final[dict[str, dict[str, Stricter]]] = {
         "action": ACTION,
         "reach": REACH,
     },
-    "error_rate": dict.fromkeys(
-        ("per", "calls", "min_calls", "warn_at", "repeats", "recover_s", "quarantine_s", "halt_after", "counts"), SAME
-    ),
+    "error_rate": {
+        **dict.fromkeys(("per", "calls", "min_calls", "warn_at", "repeats", "recover_s", "quarantine_s"), SAME),
+        **dict.fromkeys(("halt_after", "counts"), SAME),
+        "halt_at": LOWER,
+    },
     "queue": {
         **dict.fromkeys(("max_running", "max_waiting"), LOWER),
         **dict.fromkeys(("timeout_s", "pause_s", "keep_s", "per", "counter"), SAME),

@@ -11,7 +11,7 @@ from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.stages import Stage
-from stanchion.kernel.units import JUST_ONE, Amounts
+from stanchion.kernel.units import Amounts
 from stanchion.runtime.calling.tool import Tool
 from stanchion.runtime.deciding.assess import admit
 from stanchion.runtime.deciding.desk import Desk
@@ -44,9 +44,9 @@ def begin(
     event: Any = marked(desk.tool_call(tool.name, took.content, tool.risk), took)
     if failed:
         event = msgspec.structs.replace(event, call=failed)
-    reserved = JUST_ONE
+    reserved, named = tool.spends
     if desk.measures:
-        reserved = reserving(desk, event, JUST_ONE, desk.time_left_s(tool.name, tool.timeout_s))
+        reserved = reserving(desk, event, reserved, desk.time_left_s(tool.name, tool.timeout_s), named)
     decision, event = yield from admit(desk, event, reserved, refused, way=way)
     if decision.patches:
         args, kwargs = tool.patched(args, kwargs, took.content, event.args)

@@ -14,7 +14,7 @@ from stanchion.kernel.events import ToolCall, ToolResult
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import StoreLost
-from stanchion.kernel.units import JUST_ONE, Amounts
+from stanchion.kernel.units import Amounts
 from stanchion.readings.act import act_of
 from stanchion.runtime.calling.begin import asked, begin, begun as has_begun
 from stanchion.runtime.calling.delivery import deliver, shown
@@ -253,7 +253,9 @@ def begin_once(
     traits = event.traits if ONCE in event.traits else (*event.traits, ONCE)
     event = msgspec.structs.replace(event, call=failed, traits=traits)
     limit_s = desk.time_left_s(tool.name, tool.timeout_s)
-    reserved = reserving(desk, event, JUST_ONE, limit_s) if desk.measures else JUST_ONE
+    reserved, said = tool.spends
+    if desk.measures:
+        reserved = reserving(desk, event, reserved, limit_s, said)
     page = way.page = entry(desk, event, named)
     tries = 0
     while True:

@@ -7,6 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 
 from stanchion.kernel.actions import Risk
+from stanchion.kernel.units import JUST_ONE, Amounts, Unit, amounts
 from stanchion.runtime.calling.refusal_text import RAISE, Refusal, refusal_of
 from stanchion.runtime.errors import StanchionError
 from stanchion.runtime.values import restored
@@ -21,6 +22,21 @@ LONGEST_NAME: Final = 256
 
 if TYPE_CHECKING:
     import inspect
+
+
+NOBODY_SAID: Final[frozenset[Unit]] = frozenset()
+MEASURES: Final = {"tokens": Unit.TOKENS, "cost_usd": Unit.COST_MICROUSD, "api_calls": Unit.API_CALLS}
+
+
+def estimate(usage: Mapping[str, Any]) -> tuple[Amounts, frozenset[Unit]]:
+    """What one call amounts to by an estimate, and which measures it speaks of; `ValueError` for what is none."""
+    unknown = next((name for name in usage if name not in MEASURES), None)
+    if unknown is not None:
+        from stanchion.policy.nearest import hint
+
+        raise ValueError(f"the usage of a tool has no `{unknown}`: {hint(str(unknown), MEASURES)}")
+    spent = amounts(**usage)
+    return JUST_ONE if spent == JUST_ONE else spent, frozenset([MEASURES[name] for name in usage])
 
 
 class NothingDone(StanchionError):
@@ -40,9 +56,10 @@ class Tool:
     """One function that an agent can call, with what is known of it: `run.call(Tool(fn, "pay", risk="high"), 20)`.
 
     Its name is its function's unless one is given. `risk` says how much harm a call can do, `undo` takes the call's own
-    arguments, `timeout_s` bounds one call, and with `once` each call of a run happens once. `description` and `schema`
-    (the JSON Schema of its arguments) belong to tools that are defined elsewhere: `shield.ingest` reads them in place
-    of the function's own signature. With `refusal="text"` a refused call gives the words of the refusal in place of a
+    arguments, `timeout_s` bounds one call, and with `once` each call of a run happens once. `usage` estimates what one
+    call uses (`tokens`, `cost_usd`, `api_calls`): budgets reserve it. `description` and `schema` (the JSON Schema of
+    its arguments) belong to tools that are defined elsewhere: `shield.ingest` reads them in place of the function's own
+    signature. With `refusal="text"` a refused call gives the words of the refusal in place of a
     result, for frameworks that hand results to a model; only what ends the run is raised then. Raises `TypeError` or
     `ValueError` where something of it is of no use.
     """
@@ -60,8 +77,10 @@ class Tool:
         "schema",
         "shape",
         "signature",
+        "spends",
         "timeout_s",
         "undo",
+        "usage",
     )
 
     def __init__(
@@ -76,6 +95,7 @@ class Tool:
         description: str = "",
         schema: Mapping[str, Any] | None = None,
         refusal: Refusal = RAISE,
+        usage: Mapping[str, Any] | None = None,
     ) -> None:
         import inspect
 
@@ -86,6 +106,8 @@ class Tool:
         self.once = once
         self.description = description
         self.schema = schema
+        self.usage = usage
+        self.spends: tuple[Amounts, frozenset[Unit]] = (JUST_ONE, NOBODY_SAID) if usage is None else estimate(usage)
         self._check()
         self.refusal = refusal_of(refusal, self.name)
         self.risk = None if risk is None else risk_of(risk)
@@ -169,6 +191,7 @@ class Tool:
             description=self.description,
             schema=self.schema,
             refusal=self.refusal,
+            usage=self.usage,
         )
 
     def patched(

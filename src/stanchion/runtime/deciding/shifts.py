@@ -92,7 +92,7 @@ def signalled(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
     ]
     if decision.code in EXHAUSTED:
         why = "" if decision.determining is None else decision.determining.message
-        asked.append((f"run:{desk.info.id}", (Signal.EXHAUSTED,), TERMS, why))
+        asked += [(name, (Signal.EXHAUSTED,), TERMS, why) for name in _spenders(desk, decision)]
     if not asked:
         return
     reply = decision.inputs.reply
@@ -102,6 +102,14 @@ def signalled(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
         mark = standing.marks.get(name, Mark()) if name else standing.own
         if any(moved(mark, signal, now, why, terms) is not None for signal in signals):
             yield from signal_state(desk, name, signals, why, terms)
+
+
+def _spenders(desk: Desk, decision: Decision) -> tuple[str, ...]:
+    """Whose budget is used up: that of the run, and that of the agent or the tenant (no name) if it is theirs."""
+    run = f"run:{desk.info.id}"
+    found = decision.determining
+    whose = found.args[1] if found is not None and found.code == "budget.exceeded" else ""
+    return {"agent": (run, f"agent:{desk.info.agent}"), "tenant": (run, "")}.get(str(whose), (run,))
 
 
 def signal_state(desk: Desk, name: str, signals: tuple[Signal, ...], why: str, terms: Terms = TERMS) -> Flow[bool]:

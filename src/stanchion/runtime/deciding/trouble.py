@@ -20,6 +20,8 @@ MOST_BEHIND: Final = 8
 MOST_TRIED: Final = 20
 MOST_NOTES: Final = 10
 """How much is kept of an error's text, of the errors behind it, of earlier attempts, and on an error itself."""
+TOLD: Final = "__stanchion_trouble__"
+"""The attribute under which an error has what was decided about it."""
 
 
 class Trouble(msgspec.Struct, frozen=True):
@@ -105,8 +107,16 @@ def redacted(answer: Decision, text: str) -> str:
         return WITHHELD
 
 
+def told_on(error: BaseException) -> Trouble | None:
+    """What Stanchion did about an error that a call has raised; `None` where nobody had anything to say of it."""
+    found = getattr(error, TOLD, None)
+    return found if isinstance(found, Trouble) else None
+
+
 def tell_on(error: BaseException, trouble: Trouble) -> None:
     """Write on an error what Stanchion did about it; one that takes no notes goes without."""
+    with contextlib.suppress(Exception):
+        setattr(error, TOLD, trouble)
     if len(getattr(error, "__notes__", ())) >= MOST_NOTES:
         return
     said = f"stanchion: `{trouble.tool}`, attempt {trouble.attempt}, {trouble.took_ms:,} ms"

@@ -14,6 +14,7 @@ from stanchion.dialects.guardian import GuardianLayer
 from stanchion.runtime.shield import Shield
 from stanchion_lab.bench.dialects.guardian import Spoken
 from stanchion_lab.bench.dialects.penguiflow import spoken
+from stanchion_lab.bench.dialects.veronica import Spoken as Veronica
 from stanchion_lab.bench.measure import Cost, cost_of
 from stanchion_lab.bench.packs.engines import CORE, choose
 from stanchion_lab.bench.packs.pack import at_home, in_memory
@@ -28,12 +29,14 @@ FLOW: Final = "penguiflow in its own words"
 LAYERS: Final = "guardian"
 DEEP: Final = "guardian and a deep rule"
 WORDS: Final = "guardian in GuardianLayer's words"
+SHIELD: Final = "veronica in its own words"
 OURS: Final = {
     PACK: "reads all texts of calls and results",
     FLOW: "the same rules through the dialect: reads all texts of results",
     LAYERS: "compares calls, with experience and advice",
     DEEP: "the same, and a deep rule that passes is asked beside each call",
     WORDS: "the same as `guardian`, by `check` and `report_result`",
+    SHIELD: "reads commands and paths, bounds steps, cost and failures, makes the call, judges its result",
 }
 WITH_DEEP: Final[dict[str, Any]] = {"name": "deep", "extends": LAYERS, "tools": {"*": {"risk": "low"}}}
 WHAT: Final[dict[str, Callable[[Took], int]]] = {
@@ -106,6 +109,10 @@ def sitting(effort: Effort, folder: Path, peers: tuple[Peer, ...] = PEERS) -> Se
             f"{DEEP} disk": Advised(_on_disk(WITH_DEEP, home / "deep", stack, (Passes(),))),
             f"{WORDS} memory": Spoken(stack.enter_context(GuardianLayer())),
             f"{WORDS} disk": Spoken(_spoken(home / "words", stack)),
+            f"{SHIELD} memory": Veronica(stack),
+            f"{SHIELD} disk": Veronica(
+                stack, store=str(home / "shield" / "state.db"), journal=str(home / "shield" / "trail")
+            ),
         }
         seats, missing = _seated(peers, folder, home, stack)
         players |= {seat.name: seat.player for seat in seats}

@@ -1,0 +1,135 @@
+"""Hooks of the user's own, carried as guards of Stanchion: they may block, be coroutines, or raise."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Iterable
+from contextvars import ContextVar
+from typing import Any, Final
+
+from stanchion.dialects.errors import DialectError
+from stanchion.dialects.veronica.words import ACTIONS, SAID, Decision, ToolCallContext
+from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.events import Charge, Egress, Failure
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.stages import Stage
+from stanchion.kernel.units import MICRO
+
+
+class Asked:
+    """What a caller has given: the context of a call, and the exception that came of it."""
+
+    __slots__ = ("ctx", "err")
+
+    def __init__(self, ctx: ToolCallContext, err: BaseException | None = None) -> None:
+        self.ctx, self.err = ctx, err
+
+
+asked: ContextVar[Asked | None] = ContextVar("stanchion_veronica", default=None)
+"""What the caller around has given: hooks get these very objects."""
+
+BOUNDARIES: Final = {
+    "pre_dispatch": ("before_llm_call", (Stage.TOOL_CALL, Stage.MODEL_CALL)),
+    "egress": ("before_egress", (Stage.EGRESS,)),
+    "retry": ("on_error", (Stage.ERROR,)),
+    "budget": ("before_charge", (Stage.CHARGE,)),
+}
+"""The method of each boundary, and the stages that it stands at."""
+ARGUMENTS: Final = {"before_llm_call": 1, "before_egress": 3, "on_error": 2, "before_charge": 2}
+
+
+class CarriedError(Exception):
+    """The exception that a hook is shown where only its name and text are known."""
+
+
+class Carried:
+    """One hook at one boundary, as a guard."""
+
+    category = Category.SAFETY
+
+    def __init__(self, boundary: str, hook: Any, number: int) -> None:
+        method, self.stages = BOUNDARIES[boundary]
+        self._ask: Callable[..., Any] = checked(boundary, hook, method)
+        self._method = method
+        self._name = type(hook).__name__
+        self.id = f"{boundary}-{self._name}-{number}"
+        self.deadline_ms = getattr(hook, "deadline_ms", 1_000)
+        self.judge = self._ajudge if inspect.iscoroutinefunction(self._ask) else self._judge
+
+    def _judge(self, event: Any) -> Any:
+        answer = self._ask(*self._given(event))
+        return self._awaited(answer, event) if inspect.isawaitable(answer) else self._found(answer, event)
+
+    async def _ajudge(self, event: Any) -> Finding | None:
+        return self._found(await self._ask(*self._given(event)), event)
+
+    async def _awaited(self, answer: Awaitable[Any], event: Any) -> Finding | None:
+        return self._found(await answer, event)
+
+    def _given(self, event: Any) -> tuple[Any, ...]:
+        known = asked.get()
+        ctx, err = (context_of(event), None) if known is None else (known.ctx, known.err)
+        match event:
+            case Egress():
+                return ctx, event.url, event.method
+            case Failure():
+                return ctx, CarriedError(f"{event.error}: {event.text}") if err is None else err
+            case Charge():
+                return ctx, event.cost_microusd / MICRO
+            case _:
+                return (ctx,)
+
+    def _found(self, answer: Any, event: Any) -> Finding | None:
+        if answer is None:
+            return None
+        # A hook may answer with the plain word; anything else is its failure, and fails closed.
+        decision = Decision(answer)
+        if decision is Decision.ALLOW:
+            return None
+        text = f"the hook `{self._name}` answers {decision} in `{self._method}`"
+        # A quarantine is one of a tool: where there is none, this one call is refused, and nobody is isolated.
+        action = ACTIONS[decision] if event.tool or decision is not Decision.QUARANTINE else Action.BLOCK
+        return Finding(action, SAID, (self._name, decision.value), text=text)
+
+
+def context_of(event: Any) -> ToolCallContext:
+    """The context of an event that was reported in Stanchion's own words, such as a request of an HTTP client."""
+    model = getattr(event, "model", "")
+    tool = event.tool if event.tool or event.stage is Stage.TOOL_CALL else None
+    data = getattr(event, "args", None)
+    return ToolCallContext(
+        event.id,
+        user_id=event.run.agent if event.run.agent else None,
+        session_id=event.run.id,
+        tool_name=tool,
+        model=model if model else None,
+        metadata={} if data is None else dict(data),
+    )
+
+
+def listed(boundary: str, hooks: Any) -> tuple[Any, ...]:
+    """The hooks of a boundary: none, one, or several."""
+    if hooks is None:
+        return ()
+    if isinstance(hooks, Iterable) and not hasattr(hooks, BOUNDARIES[boundary][0]):
+        return tuple(hooks)
+    return (hooks,)
+
+
+def checked(boundary: str, hook: Any, method: str) -> Callable[..., Any]:
+    """The method of a hook; `DialectError` where it has none, or one that cannot be asked in this way."""
+    found = getattr(hook, method, None)
+    name = hook.__name__ if isinstance(hook, type) else type(hook).__name__
+    if isinstance(hook, type):
+        raise DialectError(f"`{boundary}` is given the class `{name}`: give an object of it, as `{name}()`")
+    if not callable(found):
+        raise DialectError(f"`{boundary}` is given `{name}`, which has no `{method}`: give a hook with this method")
+    try:
+        inspect.signature(found).bind(*[None] * ARGUMENTS[method])
+    except TypeError:
+        wanted = {1: "ctx", 2: "ctx, err" if method == "on_error" else "ctx, cost_usd", 3: "ctx, url, method"}
+        said = f"`{name}.{method}` does not take what it is given"
+        raise DialectError(f"{said}: write `def {method}(self, {wanted[ARGUMENTS[method]]})`") from None
+    except ValueError:
+        pass  # a callable without a signature, such as one of C: it is asked, and fails closed
+    return found  # type: ignore[no-any-return] # callable, as was seen above

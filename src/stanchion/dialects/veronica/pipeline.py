@@ -1,0 +1,224 @@
+"""The pipeline: four boundaries, each judged by Stanchion under the policy that the hooks amount to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+from stanchion.dialects.errors import DialectError
+from stanchion.dialects.veronica.carried import BOUNDARIES, Asked, Carried, asked, checked, listed
+from stanchion.dialects.veronica.stated import Stated
+from stanchion.dialects.veronica.words import Decision, ToolCallContext, spoken
+from stanchion.policy.errors import PolicyError
+from stanchion.policy.nearest import hint
+from stanchion.runtime.calling.reports import BadEvent
+from stanchion.runtime.options import ShieldOptions
+from stanchion.runtime.shield import Shield
+from stanchion.runtime.standing.places import MEMORY
+from stanchion.runtime.standing.states import asked_for_safe_mode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from stanchion.runtime.run import Run
+
+JUDGED: Final = ("warn", "redact", "retry")
+"""What the pipeline's own run can carry out: whoever asks a boundary is told at once, and waits for nothing."""
+READERS: Final = frozenset({"egress", "secrets"})
+"""Guards that read what a call says: with one of them, a call that cannot be read is refused."""
+UNCHARGED: Final[dict[str, Any]] = {"tokens": 0, "cost_usd": 0.0, "api_calls": 0}
+"""What is said of a call that is charged at the budget boundary, and nowhere else."""
+BRAKE: Final = "STANCHION_SAFE_MODE"
+OPTIONS: Final = (
+    *[name for name in ShieldOptions.__annotations__ if name not in ("guards", "safe_mode")],
+    *("store", "journal", "project", "clock", "env", "notify"),
+)
+"""Options of `Shield.load` that are passed on; its guards and its brake come from hooks and configuration."""
+
+
+class ShieldBlockedError(Exception):
+    """For callers who want an exception where something was refused. Nothing here raises it."""
+
+    def __init__(self, decision: Decision, reason: str = "", request_id: str | None = None) -> None:
+        super().__init__(reason if reason else f"the shield answers {decision}")
+        self.decision = decision
+        self.reason = reason
+        self.request_id = request_id
+
+
+class ShieldPipeline:
+    """Has every hook asked, and says what they come to: ALLOW where none has an opinion.
+
+    Each boundary takes a hook, or several: those that are shipped, and any objects with the right method. `policy` adds
+    what the dialect has no word for, in Stanchion's own (`guards`, `tools`, `degrade` …). State and records are kept in
+    memory unless `store` and `journal` say otherwise; other options are those of `Shield.load`.
+    """
+
+    def __init__(
+        self,
+        pre_dispatch: Any = None,
+        egress: Any = None,
+        retry: Any = None,
+        budget: Any = None,
+        *,
+        policy: Mapping[str, Any] | None = None,
+        safe_mode: bool = False,
+        **options: Any,
+    ) -> None:
+        options_checked(options)
+        given = {"pre_dispatch": pre_dispatch, "egress": egress, "retry": retry, "budget": budget}
+        slots = {name: listed(name, hooks) for name, hooks in given.items()}
+        self.policy = policy_of(slots, {} if policy is None else policy)
+        own = [
+            Carried(name, hook, number)
+            for name, hooks in slots.items()
+            for number, hook in enumerate(hooks, start=1)
+            if not isinstance(hook, Stated)
+        ]
+        brake = safe_mode or asked_for_safe_mode({BRAKE: os.environ.get(BRAKE, "")})
+        kept = {"store": MEMORY, "journal": MEMORY, **options}
+        try:
+            self.shield = Shield.load(self.policy, guards=own, safe_mode=brake, **kept)
+        except PolicyError as error:
+            raise DialectError(in_words(error, self.policy["guards"])) from None
+        self.run: Run = self.shield.run("veronica", can=JUDGED)
+        self._carries = bool(own)
+
+    def before_llm_call(self, ctx: ToolCallContext) -> Decision:
+        """Judge a call of a tool, or of a model where `ctx.tool_name` is None; the metadata are its arguments."""
+        with self._asking(ctx):
+            if ctx.tool_name is None:
+                return spoken(self.run.model_call([], _or_empty(ctx.model), **UNCHARGED))
+            return spoken(self.run.check(ctx.tool_name, ctx.metadata, **UNCHARGED))
+
+    async def abefore_llm_call(self, ctx: ToolCallContext) -> Decision:
+        """`before_llm_call` for async code."""
+        with self._asking(ctx):
+            if ctx.tool_name is None:
+                return spoken(await self.run.amodel_call([], _or_empty(ctx.model), **UNCHARGED))
+            return spoken(await self.run.acheck(ctx.tool_name, ctx.metadata, **UNCHARGED))
+
+    def before_egress(self, ctx: ToolCallContext, url: str, method: str) -> Decision:
+        """Judge a request that is about to leave; the metadata are its payload."""
+        with self._asking(ctx):
+            return spoken(self.run.egress(url, method, payload=ctx.metadata, tool=_or_empty(ctx.tool_name)))
+
+    async def abefore_egress(self, ctx: ToolCallContext, url: str, method: str) -> Decision:
+        """`before_egress` for async code."""
+        with self._asking(ctx):
+            return spoken(await self.run.aegress(url, method, payload=ctx.metadata, tool=_or_empty(ctx.tool_name)))
+
+    def on_error(self, ctx: ToolCallContext, err: BaseException) -> Decision:
+        """Judge an exception of a call: RETRY, HALT, or ALLOW where nobody has anything against another attempt."""
+        with self._asking(ctx, err):
+            return spoken(self.run.error(_or_empty(ctx.tool_name), err, args=ctx.metadata))
+
+    async def aon_error(self, ctx: ToolCallContext, err: BaseException) -> Decision:
+        """`on_error` for async code."""
+        with self._asking(ctx, err):
+            return spoken(await self.run.aerror(_or_empty(ctx.tool_name), err, args=ctx.metadata))
+
+    def before_charge(self, ctx: ToolCallContext, cost_usd: float) -> Decision:
+        """Judge a cost, with the tokens of the context, and book it where nothing is against it."""
+        with self._asking(ctx):
+            return spoken(self.run.charge(**charged(ctx, cost_usd), tool=_or_empty(ctx.tool_name)))
+
+    async def abefore_charge(self, ctx: ToolCallContext, cost_usd: float) -> Decision:
+        """`before_charge` for async code."""
+        with self._asking(ctx):
+            return spoken(await self.run.acharge(**charged(ctx, cost_usd), tool=_or_empty(ctx.tool_name)))
+
+    def on_result(self, ctx: ToolCallContext, result: Any = None) -> Decision:
+        """Say that a call of a tool went well, which closes what its failures have opened."""
+        with self._asking(ctx):
+            return spoken(self.run.result(_or_empty(ctx.tool_name), ctx.metadata, result))
+
+    async def aon_result(self, ctx: ToolCallContext, result: Any = None) -> Decision:
+        """`on_result` for async code."""
+        with self._asking(ctx):
+            return spoken(await self.run.aresult(_or_empty(ctx.tool_name), ctx.metadata, result))
+
+    def close(self) -> None:
+        """Let go of files and connections."""
+        self.run.close()
+        self.shield.close()
+
+    @contextmanager
+    def _asking(self, ctx: ToolCallContext, err: BaseException | None = None) -> Iterator[None]:
+        """Hooks of the user's own are given these very objects; what cannot be judged is a `DialectError`."""
+        context_checked(ctx)
+        if err is not None and not isinstance(err, BaseException):
+            raise DialectError(f"`err` is of the type `{type(err).__name__}`: give the exception itself")
+        token = asked.set(Asked(ctx, err)) if self._carries else None
+        try:
+            yield
+        except BadEvent as error:
+            raise DialectError(f"the context cannot be judged: {error}") from None
+        finally:
+            if token is not None:
+                asked.reset(token)
+
+
+def options_checked(options: Mapping[str, Any]) -> None:
+    """Refuse options that nobody reads, with the one that was meant."""
+    unknown = next((name for name in options if name not in OPTIONS), None)
+    if unknown is not None:
+        raise DialectError(f"there is no option `{unknown}`: {hint(unknown, OPTIONS)}")
+
+
+def in_words(error: PolicyError, guards: list[dict[str, Any]]) -> str:
+    """What is wrong with a policy, in one line; guards are called by their ids, which say what they come from."""
+    said = " ".join(str(error).split()).removeprefix("policy: ")
+    for number, guard in enumerate(guards):
+        said = said.replace(f"guards[{number}]", f"`{guard.get('id', guard.get('use'))}`")
+    return f"the shield cannot be made: {said}"
+
+
+def context_checked(ctx: Any) -> ToolCallContext:
+    """A context that is one; `DialectError` otherwise."""
+    if type(ctx) is not ToolCallContext:
+        raise DialectError(f"`ctx` is of the type `{type(ctx).__name__}`: give a `ToolCallContext`")
+    return ctx
+
+
+def charged(ctx: ToolCallContext, cost_usd: float | None) -> dict[str, Any]:
+    """What one call amounts to: its tokens in both directions, its cost, and one call."""
+    tokens = _or_zero(ctx.tokens_in) + _or_zero(ctx.tokens_out)
+    return {"tokens": tokens, "cost_usd": 0.0 if cost_usd is None else cost_usd, "api_calls": 1}
+
+
+def policy_of(slots: Mapping[str, Iterable[Any]], more: Mapping[str, Any]) -> dict[str, Any]:
+    """The policy that hooks amount to, with what is said beside them."""
+    entries: list[dict[str, Any]] = []
+    for boundary, hooks in slots.items():
+        for hook in hooks:
+            checked(boundary, hook, BOUNDARIES[boundary][0])
+            if isinstance(hook, Stated):
+                entries += hook.entries(boundary)
+    guards = [*entries, *more.get("guards", ())]
+    reads = any(entry.get("use") in READERS for entry in guards)
+    return {"name": "veronica", **({} if reads else {"unread": "allow"}), **more, "guards": numbered(guards)}
+
+
+def numbered(entries: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The same guards, where a second of the same id has a number."""
+    seen: dict[str, int] = {}
+    made = []
+    for entry in entries:
+        given = dict(entry)
+        name = given.get("id")
+        if name is not None:
+            seen[name] = seen.get(name, 0) + 1
+            given["id"] = name if seen[name] == 1 else f"{name}-{seen[name]}"
+        made.append(given)
+    return made
+
+
+def _or_empty(text: str | None) -> str:
+    return "" if text is None else text
+
+
+def _or_zero(number: int | None) -> int:
+    return 0 if number is None else number

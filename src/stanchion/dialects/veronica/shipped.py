@@ -1,0 +1,187 @@
+"""The hooks that are shipped: each is a guard of Stanchion at the boundaries it stands at, and judges by itself too."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from ipaddress import ip_network
+from typing import Any, ClassVar, Final
+
+from stanchion.dialects.veronica.config import (
+    BudgetConfig,
+    CircuitBreakerConfig,
+    EgressConfig,
+    ErrorRateConfig,
+    SafeModeConfig,
+    SecretGuardConfig,
+)
+from stanchion.dialects.veronica.pipeline import ShieldPipeline
+from stanchion.dialects.veronica.stated import Entry, Stated
+from stanchion.dialects.veronica.words import Decision, ToolCallContext
+
+EVERY_FAULT: Final = ["system", "unknown", "user", "business"]
+"""A call with wrong arguments that is repeated is the very loop that is to be stopped, so that each fault counts."""
+
+
+class Shipped(Stated):
+    """A hook that is stated by a policy. Asked by itself, it judges in a pipeline of its own, whose state is apart from
+    that of any other."""
+
+    boundaries: ClassVar[tuple[str, ...]]
+
+    @cached_property
+    def _alone(self) -> ShieldPipeline:
+        hooks: dict[str, Any] = dict.fromkeys(self.boundaries, self)
+        return ShieldPipeline(**hooks)
+
+
+def _opinion(decision: Decision) -> Decision | None:
+    return None if decision is Decision.ALLOW else decision
+
+
+class SafeModeHook(Shipped):
+    """The emergency brake: HALT for every call of a tool, the one without a name too, and for every error."""
+
+    boundaries = ("pre_dispatch", "retry")
+
+    def __init__(self, enabled: bool = True) -> None:
+        self.config = SafeModeConfig(enabled)
+
+    @property
+    def enabled(self) -> bool:
+        """Whether it refuses anything."""
+        return self.config.enabled
+
+    def entries(self, boundary: str) -> list[Entry]:
+        """Safe mode at the stage of this boundary."""
+        stage = "tool_call" if boundary == "pre_dispatch" else "error"
+        return [{"use": "safe_mode", "id": f"safe-mode-{boundary}", "stages": [stage]}] if self.enabled else []
+
+    def before_llm_call(self, ctx: ToolCallContext) -> Decision | None:
+        """HALT where a tool is called."""
+        return _opinion(self._alone.before_llm_call(ctx))
+
+    def on_error(self, ctx: ToolCallContext, err: BaseException) -> Decision | None:
+        """HALT: nothing is retried."""
+        return _opinion(self._alone.on_error(ctx, err))
+
+
+class BudgetWindowHook(Shipped):
+    """HALT for a charge by which more would be used in any window than it has: tokens, calls, dollars. What is refused
+    is not counted."""
+
+    boundaries = ("budget",)
+
+    def __init__(
+        self,
+        max_tokens: int | None = None,
+        max_calls: int | None = None,
+        max_cost_usd: float | None = None,
+        window_seconds: float = 3600,
+        *,
+        config: BudgetConfig | None = None,
+    ) -> None:
+        said = {"max_tokens": max_tokens, "max_calls": max_calls, "max_cost_usd": max_cost_usd}
+        given: dict[str, Any] = {name: value for name, value in said.items() if value is not None}
+        own = BudgetConfig(enabled=True, window_seconds=window_seconds, **given)
+        self.config = own if config is None else config
+
+    def entries(self, boundary: str) -> list[Entry]:
+        """A budget of charges, whoever makes them. A call is counted where it is charged."""
+        config = self.config
+        return [
+            {
+                "use": "budget",
+                "id": "budget-window",
+                "per": "tenant",
+                "stages": ["charge"],
+                "tokens": config.max_tokens,
+                "api_calls": config.max_calls,
+                "cost_usd": config.max_cost_usd,
+                "window_s": config.window_seconds,
+            }
+        ]
+
+    def before_charge(self, ctx: ToolCallContext, cost_usd: float) -> Decision | None:
+        """HALT where it does not fit into the window."""
+        return _opinion(self._alone.before_charge(ctx, cost_usd))
+
+
+class EgressAllowlistHook(Shipped):
+    """HALT for a request to a host that is not listed; without a list, for every request."""
+
+    boundaries = ("egress",)
+
+    def __init__(self, allowed_hosts: list[str] | None = None, *, config: EgressConfig | None = None) -> None:
+        own = EgressConfig(enabled=True, allowed_hosts=[] if allowed_hosts is None else allowed_hosts)
+        self.config = own if config is None else config
+
+    def entries(self, boundary: str) -> list[Entry]:
+        """An allowlist for requests and for URLs in calls. Internal addresses are allowed where they themselves are
+        listed; a listed name that leads to one is not."""
+        hosts = list(self.config.allowed_hosts)
+        inside = [host for host in hosts if _is_inside(host)]
+        return [{"use": "egress", "id": "egress-allowlist", "allowed_hosts": hosts, "internal_hosts": inside}]
+
+    def before_egress(self, ctx: ToolCallContext, url: str, method: str) -> Decision | None:
+        """HALT where the host is not listed."""
+        return _opinion(self._alone.before_egress(ctx, url, method))
+
+
+class SecretGuardHook(Shipped):
+    """QUARANTINE for a request that would carry a credential away, in its URL or in the context's metadata."""
+
+    boundaries = ("egress",)
+
+    def __init__(self, patterns: list[str] | None = None, *, config: SecretGuardConfig | None = None) -> None:
+        own = SecretGuardConfig(enabled=True, patterns=[] if patterns is None else patterns)
+        self.config = own if config is None else config
+
+    def entries(self, boundary: str) -> list[Entry]:
+        """What looks for secrets in requests: the kinds that are known, and the patterns."""
+        own = [
+            {"kind": f"veronica-{number}", "pattern": one} for number, one in enumerate(self.config.patterns, start=1)
+        ]
+        return [{"use": "secrets", "id": "secret-guard", "stages": ["egress"], "action": "quarantine", "patterns": own}]
+
+    def before_egress(self, ctx: ToolCallContext, url: str, method: str) -> Decision | None:
+        """QUARANTINE where a credential would leave."""
+        return _opinion(self._alone.before_egress(ctx, url, method))
+
+
+def breaker_entry(config: CircuitBreakerConfig) -> Entry:
+    """The circuit breaker of every tool: one probe after the same time, however often it has opened."""
+    return {
+        "use": "breaker",
+        "id": "circuit-breaker",
+        "failure_threshold": config.failure_threshold,
+        "cooldown_s": config.recovery_timeout_seconds,
+        "max_cooldown_s": config.recovery_timeout_seconds,
+        "successes": 1,
+        "counts": EVERY_FAULT,
+    }
+
+
+def state_entries(config: ErrorRateConfig) -> list[Entry]:
+    """What moves the shield's state as a whole, and that of a tool that fails again and again."""
+    common = {
+        "use": "error_rate",
+        "calls": config.window_calls,
+        "min_calls": config.min_calls,
+        "warn_at": config.warning_rate * 100,
+        "repeats": config.repeated_failures,
+        "recover_s": config.recovery_seconds,
+        "quarantine_s": config.quarantine_seconds,
+        "counts": EVERY_FAULT,
+    }
+    whole = {**common, "id": "shield-state", "per": ["tenant"], "halt_at": config.halt_rate * 100}
+    return [whole, {**common, "id": "tool-state", "per": ["tool"]}]
+
+
+def _is_inside(host: str) -> bool:
+    name = host.rpartition(":")[0] if host.count(":") == 1 else host
+    if name == "localhost":
+        return True
+    try:
+        return ip_network(name.strip("[]"), strict=False).is_private
+    except ValueError:
+        return False

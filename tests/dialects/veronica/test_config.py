@@ -1,0 +1,197 @@
+"""The configuration: off by default, from the environment, JSON and YAML, and what nobody could act on refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stanchion.dialects import veronica
+from stanchion.dialects.veronica import (
+    BudgetConfig,
+    CircuitBreakerConfig,
+    Decision,
+    DialectError,
+    EgressConfig,
+    ErrorRateConfig,
+    SafeModeConfig,
+    SecretGuardConfig,
+    ShieldConfig,
+    ShieldPipeline,
+    ToolCallContext,
+    VeronicaIntegration,
+)
+from stanchion.dialects.veronica.config import SECTIONS, variables
+
+CTX = ToolCallContext("r", tool_name="t")
+ALL_ON: dict[str, Any] = {
+    "safe_mode": {"enabled": True},
+    "budget": {"enabled": True, "max_tokens": 5, "max_calls": 6, "max_cost_usd": 0.5, "window_seconds": 60.0},
+    "circuit_breaker": {"enabled": True, "failure_threshold": 2, "recovery_timeout_seconds": 7.0},
+    "egress": {"enabled": True, "allowed_hosts": ["example.org", "10.0.0.1"]},
+    "secret_guard": {"enabled": True, "patterns": ["zz-[0-9]{8}", "a,b"]},
+}
+ENVIRONMENT = {
+    "VERONICA_SAFE_MODE": "1",
+    "VERONICA_BUDGET": "on",
+    "VERONICA_BUDGET_MAX_TOKENS": "5",
+    "VERONICA_BUDGET_MAX_CALLS": "6",
+    "VERONICA_BUDGET_MAX_COST_USD": "0.5",
+    "VERONICA_BUDGET_WINDOW_SECONDS": "60",
+    "VERONICA_CIRCUIT_BREAKER": "true",
+    "VERONICA_CIRCUIT_BREAKER_FAILURE_THRESHOLD": "2",
+    "VERONICA_CIRCUIT_BREAKER_RECOVERY_TIMEOUT_SECONDS": "7",
+    "VERONICA_EGRESS": "yes",
+    "VERONICA_EGRESS_ALLOWED_HOSTS": "example.org, 10.0.0.1",
+    "VERONICA_SECRET_GUARD": "1",
+    "VERONICA_SECRET_GUARD_PATTERNS": "zz-[0-9]{8}\na,b",
+}
+
+
+def test_everything_is_off_by_default() -> None:
+    assert not ShieldConfig().is_any_enabled
+    assert not any(part["enabled"] for part in ShieldConfig().to_dict().values())
+    assert VeronicaIntegration()._shield_pipeline is None
+    budget, breaker = BudgetConfig(), CircuitBreakerConfig()
+    assert (budget.max_tokens, budget.max_calls, budget.max_cost_usd, budget.window_seconds) == (
+        100_000,
+        1_000,
+        10,
+        3600,
+    )
+    assert (breaker.failure_threshold, breaker.recovery_timeout_seconds) == (5, 60)
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_one_feature_alone_is_any(section: str) -> None:
+    assert ShieldConfig.from_dict({section: {"enabled": True}}).is_any_enabled
+
+
+def test_it_is_read_alike_from_the_environment_json_and_yaml(tmp_path: Path) -> None:
+    (tmp_path / "shield.json").write_text(json.dumps(ALL_ON), encoding="utf-8")
+    (tmp_path / "shield.yaml").write_text(json.dumps(ALL_ON), encoding="utf-8")
+    (tmp_path / "plain.yaml").write_text("safe_mode:\n  enabled: true\n", encoding="utf-8")
+    (tmp_path / "empty.yaml").write_text("", encoding="utf-8")
+    read = ShieldConfig.from_dict(ALL_ON)
+    assert read.to_dict() == ALL_ON
+    assert ShieldConfig.from_json(tmp_path / "shield.json") == read
+    assert ShieldConfig.from_yaml(tmp_path / "shield.yaml") == read
+    assert ShieldConfig.from_yaml(tmp_path / "shield.json") == read
+    assert ShieldConfig.from_env(ENVIRONMENT) == read
+    assert ShieldConfig.from_yaml(tmp_path / "plain.yaml") == ShieldConfig(safe_mode=SafeModeConfig(enabled=True))
+    assert ShieldConfig.from_yaml(tmp_path / "empty.yaml") == ShieldConfig()
+    assert ENVIRONMENT.keys() == variables().keys(), "every option has a variable, and each is tried here"
+
+
+@pytest.mark.parametrize(("flag", "on"), [("1", True), ("TRUE", True), ("on", True), ("0", False), ("", False)])
+def test_the_environment_switches_safe_mode(flag: str, on: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VERONICA_SAFE_MODE", flag)
+    assert ShieldConfig.from_env().safe_mode.enabled is on
+    answer = VeronicaIntegration(shield=ShieldConfig.from_env()).execute(CTX, lambda: 1)
+    assert answer == (Decision.HALT if on else 1)
+    assert VeronicaIntegration(shield=ShieldConfig()).execute(CTX, lambda: 1) == 1, "only `from_env` reads it"
+
+
+def test_the_brake_of_the_house_holds_here_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STANCHION_SAFE_MODE", "1")
+    assert VeronicaIntegration(shield=ShieldConfig()).execute(CTX, lambda: 1) is Decision.HALT
+
+
+WRONG: list[tuple[Callable[[], object], str]] = [
+    (lambda: ShieldConfig.from_dict({"safemode": {}}), "there is no feature `safemode`: did you mean `safe_mode`?"),
+    (lambda: ShieldConfig.from_dict({"budget": {"enabled": True, "max_call": 1}}), "did you mean `max_calls`?"),
+    (lambda: ShieldConfig.from_dict({"budget": {"max_calls": 5}}), "nothing acts on it while `budget` is off"),
+    (lambda: ShieldConfig.from_dict({"budget": 5}), "`budget` is of the type `int`"),
+    (lambda: ShieldConfig.from_dict([]), "the configuration is of the type `list`"),  # type: ignore[arg-type]
+    (lambda: ShieldConfig(safe_mode=True), "`safe_mode` is of the type `bool`"),  # type: ignore[arg-type]
+    (lambda: SafeModeConfig(enabled="no"), "`safe_mode.enabled` is `'no'`"),  # type: ignore[arg-type]
+    (lambda: BudgetConfig(max_calls=-1), "`budget.max_calls` is `-1`"),
+    (lambda: BudgetConfig(max_cost_usd=float("nan")), "`budget.max_cost_usd` is `nan`"),
+    (lambda: BudgetConfig(window_seconds=0), "`budget.window_seconds` is `0`"),
+    (lambda: CircuitBreakerConfig(failure_threshold=0), "`circuit_breaker.failure_threshold` is `0`"),
+    (lambda: CircuitBreakerConfig(failure_threshold=True), "`circuit_breaker.failure_threshold` is `True`"),
+    (lambda: EgressConfig(allowed_hosts="example.org"), "give a list of texts"),  # type: ignore[arg-type]
+    (lambda: SecretGuardConfig(patterns=[""]), "give a list of texts"),
+    (lambda: ErrorRateConfig(halt_rate=1.5), "give a share from above 0 to 1"),
+    (lambda: ShieldConfig.from_env({"VERONICA_SAFE_MOD": "1"}), "did you mean `VERONICA_SAFE_MODE`?"),
+    (lambda: ShieldConfig.from_env({"VERONICA_EGRESS_X": "1"}), "nothing reads `VERONICA_EGRESS_X`"),
+    (lambda: ShieldConfig.from_env({"VERONICA_SAFE_MODE": "perhaps"}), "give 1 or 0"),
+    (lambda: ShieldConfig.from_env({"VERONICA_BUDGET_MAX_CALLS": "5"}), "nothing acts on it while `budget` is off"),
+    (lambda: ShieldConfig.from_env({"VERONICA_BUDGET": "1", "VERONICA_BUDGET_MAX_CALLS": "x"}), "give a number"),
+    (lambda: VeronicaIntegration(shield={}), "`shield` is of the type `dict`"),  # type: ignore[arg-type]
+    (lambda: VeronicaIntegration(store="memory:"), "nothing acts on `store` without a shield"),
+    (lambda: VeronicaIntegration(error_rate=5), "`error_rate` is of the type `int`"),  # type: ignore[arg-type]
+    (lambda: VeronicaIntegration(core=[object()]), "`core` has a `object`"),
+    (lambda: VeronicaIntegration().halt(), "there is no shield whose state could change"),
+    (lambda: VeronicaIntegration().spawn(), "there is no shield, so calls belong to no run"),
+    (lambda: VeronicaIntegration().execute("r", len), "give a `ToolCallContext`"),  # type: ignore[arg-type]
+    (lambda: ShieldPipeline(pre_dispatch=object()), "`object`, which has no `before_llm_call`"),
+    (lambda: ShieldPipeline(retry=[veronica.EgressAllowlistHook()]), "which has no `on_error`"),
+    (lambda: ShieldPipeline(egress=veronica.EgressAllowlistHook), "give an object of it, as `EgressAllowlistHook()`"),
+    (lambda: ShieldPipeline(budget=Short()), "write `def before_charge(self, ctx, cost_usd)`"),
+    (lambda: ShieldPipeline(policy={"guards": [{"use": "budgett"}]}), "budget"),
+    (lambda: ShieldPipeline(egress=veronica.SecretGuardHook(["("])), "`secret-guard`"),
+    (lambda: ShieldPipeline(egress=veronica.SecretGuardHook(["a+"])), "write `{1,100}` in place of `+`"),
+    (lambda: ShieldPipeline(egress=veronica.EgressAllowlistHook(["http://x/"])), "`egress-allowlist`"),
+    (lambda: ShieldPipeline().before_llm_call(None), "`ctx` is of the type `NoneType`"),  # type: ignore[arg-type]
+    (lambda: ShieldPipeline().before_charge(CTX, -1.0), "the context cannot be judged: cost_usd is `-1.0`"),
+    (lambda: ShieldPipeline().before_charge(CTX, float("nan")), "the context cannot be judged: cost_usd is `nan`"),
+    (lambda: ShieldPipeline().on_error(CTX, "text"), "give the exception itself"),  # type: ignore[arg-type]
+    (lambda: ShieldPipeline(stoer="memory:"), "there is no option `stoer`: did you mean `store`?"),
+    (lambda: VeronicaIntegration(shield=ShieldConfig()).execute(CTX, later), "call it with `await vi.aexecute(...)`"),
+    (lambda: VeronicaIntegration(shield=ShieldConfig()).execute(CTX, 5), "cannot be called"),  # type: ignore[arg-type]
+    (lambda: ToolCallContext("r", tool_name=5), "`tool_name` of the context is `5`"),  # type: ignore[arg-type]
+    (lambda: ToolCallContext(None), "`request_id` of the context is `None`"),  # type: ignore[arg-type]
+    (lambda: ToolCallContext("r", tokens_in=-1), "`tokens_in` of the context is `-1`"),
+    (lambda: ToolCallContext("r", cost_usd=float("nan")), "`cost_usd` of the context is `nan`"),
+    (lambda: ToolCallContext("r", metadata=None), "`metadata` of the context"),  # type: ignore[arg-type]
+    (lambda: veronica.BudgetEnforcer(float("inf")), "`limit_usd` is `inf`"),
+    (lambda: veronica.BudgetEnforcer(1.0).spend(-1.0), "`amount_usd` is `-1.0`"),
+    (lambda: veronica.CircuitBreaker(0), "`failure_threshold` is `0`"),
+    (lambda: veronica.CircuitBreaker(recovery_timeout=float("nan")), "`recovery_timeout` is `nan`"),
+    (lambda: veronica.RetryContainer(-1), "`max_retries` is `-1`"),
+    (lambda: veronica.RetryContainer(jitter=2.0), "give a share from 0 to 1"),
+    (lambda: veronica.AgentStepGuard(0), "`max_steps` is `0`"),
+    (lambda: veronica.PartialResultBuffer(0), "`max_chunks` is `0`"),
+]
+
+
+async def later() -> int:
+    return 1
+
+
+class Short:
+    def before_charge(self, ctx: ToolCallContext) -> None:
+        """It does not take the cost."""
+
+
+@pytest.mark.parametrize(("wrong", "says"), WRONG, ids=[says[:40] for _, says in WRONG])
+def test_what_cannot_be_carried_out_is_refused_in_one_line(wrong: Callable[[], object], says: str) -> None:
+    with pytest.raises(DialectError) as refused:
+        wrong()
+    assert says in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(("ending", "content"), [(".json", "{"), (".yaml", "a: ["), (".yaml", "- 1")])
+def test_a_file_that_cannot_be_read_is_named(ending: str, content: str, tmp_path: Path) -> None:
+    file = tmp_path / f"shield{ending}"
+    with pytest.raises(DialectError, match="cannot be read"):
+        ShieldConfig.from_yaml(file)
+    file.write_text(content, encoding="utf-8")
+    with pytest.raises(DialectError):
+        ShieldConfig.from_yaml(file)
+
+
+def test_variables_of_others_are_left_alone() -> None:
+    assert ShieldConfig.from_env({"VERONICA_OTEL_ENDPOINT": "x", "HOME": "/"}) == ShieldConfig()
+
+
+def test_a_value_that_was_changed_afterwards_is_checked_too() -> None:
+    config = ShieldConfig(budget=BudgetConfig(enabled=True))
+    config.budget.max_calls = -5
+    with pytest.raises(DialectError, match="max_calls"):
+        VeronicaIntegration(shield=config)
