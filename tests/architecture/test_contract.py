@@ -70,9 +70,12 @@ OWN_WORDS = {
 """What a user's function says of itself has the same names."""
 
 
-@pytest.mark.parametrize("file", sources(ROOMS), ids=lambda file: file.relative_to(ROOT).as_posix())
-def test_no_shipped_guard_is_known_by_its_class(file: Path) -> None:
-    assert list(known_by_class(file.read_text("utf-8"))) == []
+def test_no_shipped_guard_is_known_by_its_class() -> None:
+    found = {
+        file.relative_to(ROOT).as_posix(): list(known_by_class(file.read_text("utf-8"))) for file in sources(ROOMS)
+    }
+    assert {path: lines for path, lines in found.items() if lines} == {}
+    assert found, "there is nothing to look at"
 
 
 def test_no_power_is_asked_for_by_name() -> None:
