@@ -23,9 +23,6 @@ os.environ["STANCHION_STATE_DIR"] = str(WORLDS / "collecting")
 LONG: Final = frozenset({"test_types.py", "test_wheels.py", "test_add_a_guard.py", "test_comparing.py"})
 """Files with tests that take as long as hundreds of others."""
 
-# Nothing that is collected is thrown away: to search it for what can be took a sixth of the time of each worker.
-gc.disable()
-
 # Started in the background, a program ignores Ctrl-C, and so would every program that a test starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -47,6 +44,12 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("soak" if os.environ.get("STANCHION_SOAK") else "ci")
+
+
+def pytest_collectstart() -> None:
+    """Search for nothing that could be thrown away while tests are collected: they stay, and searches took 15 % of the
+    time. Who hands tests to workers collects none, and goes on as usual."""
+    gc.disable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
