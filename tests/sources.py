@@ -1,11 +1,16 @@
-"""Sources as syntax trees, each parsed and walked once in a process, for the tests that read the house itself."""
+"""Sources as syntax trees, each parsed and walked once in a process, and files of YAML as data, for the tests that read
+the house itself."""
 
 import ast
 from collections.abc import Iterator
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
+
+import yaml
 
 T = TypeVar("T", bound=ast.AST)
+LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""The parser that is written in C, where there is one: it takes a small part of the time."""
 
 
 @cache
@@ -28,3 +33,8 @@ def nodes(tree: ast.Module, *kinds: type[T]) -> Iterator[T]:
     known: dict[type[Any], list[Any]] = _sorted(tree)
     for kind in kinds:
         yield from known.get(kind, ())
+
+
+def data_of(text: str) -> Any:
+    """The data of a text of YAML, as `yaml.safe_load` has it."""
+    return LOADER(text).get_single_data()

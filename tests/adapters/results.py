@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
@@ -43,6 +44,7 @@ def adapters(root: Path = ROOT) -> list[str]:
     return sorted([name for name in found - NOT_HOSTS if any(map(_makes_a_host, files_of(name, root)))])
 
 
+@cache
 def _makes_a_host(file: Path) -> bool:
     calls = [node for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
     return any(isinstance(call.func, ast.Name) and call.func.id == "Host" for call in calls)

@@ -7,9 +7,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-import yaml
 
-from tests.sources import nodes, tree_of
+from tests.sources import data_of, nodes, tree_of
 from tools.features import DOCUMENTS, Done, Open, Ruled, read
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,7 +26,7 @@ def names_in(file: Path) -> set[str]:
         functions = [node.name for node in nodes(tree, ast.FunctionDef)]
         functions += [node.name for node in nodes(tree, ast.AsyncFunctionDef)]
         return {*functions, *[node.name for node in nodes(tree, ast.ClassDef)]}
-    return set(scalars(yaml.safe_load(text)))
+    return set(scalars(data_of(text)))
 
 
 def scalars(value: object) -> Iterator[str]:

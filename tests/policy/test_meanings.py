@@ -2,7 +2,7 @@
 
 import re
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 import pytest
@@ -48,11 +48,6 @@ def keys() -> set[str]:
     return {f"{name}.{key}" for name, each in definitions.items() if name not in entries for key in each["properties"]}
 
 
-def named(options: list[tuple[str, msgspec.structs.FieldInfo]]) -> Any:
-    """Options as parameters of a test, each with its name."""
-    return [pytest.param(use, field, id=f"{use}.{field.name}") for use, field in options]
-
-
 def test_there_is_a_meaning_for_every_key_and_for_nothing_else() -> None:
     own = {f"{use}.{field.name}" for use, field in options()}
     shared = {"*.use", *(f"*.{name}" for name in Placement.__struct_fields__)}
@@ -65,21 +60,22 @@ def test_a_key_without_a_meaning_is_an_error() -> None:
     assert meaning_of("mine", "most", Annotated[int, msgspec.Meta(description="The most.")]) == "The most."
 
 
-@pytest.mark.parametrize(("key", "said"), sorted(FIELDS.items()))
-def test_a_meaning_is_a_sentence(key: str, said: str) -> None:
-    assert re.fullmatch(r"[A-Z`].*\.", said)
-    assert "  " not in said
-    assert said.count("`") % 2 == 0
+def test_a_meaning_is_a_sentence() -> None:
+    for key, said in sorted(FIELDS.items()):
+        assert re.fullmatch(r"[A-Z`].*\.", said), key
+        assert "  " not in said, key
+        assert said.count("`") % 2 == 0, key
 
 
-@pytest.mark.parametrize(("use", "field"), named(options()))
-def test_an_option_says_its_unit_and_what_it_means_to_leave_it_out(use: str, field: msgspec.structs.FieldInfo) -> None:
-    said = OPTIONS[f"{use}.{field.name}"]
-    units = [unit for end, unit in sorted(UNITS.items(), key=lambda pair: -len(pair[0])) if field.name.endswith(end)]
-    if units:
-        assert units[0] in said
-    if field.default is None and field.name not in FORMS:
-        assert "f absent" in said
+def test_an_option_says_its_unit_and_what_it_means_to_leave_it_out() -> None:
+    longest_first = sorted(UNITS.items(), key=lambda pair: -len(pair[0]))
+    for use, field in options():
+        key = f"{use}.{field.name}"
+        units = [unit for end, unit in longest_first if field.name.endswith(end)]
+        if units:
+            assert units[0] in OPTIONS[key], key
+        if field.default is None and field.name not in FORMS:
+            assert "f absent" in OPTIONS[key], key
 
 
 @pytest.mark.parametrize("use", GUARDS)

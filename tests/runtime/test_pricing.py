@@ -8,7 +8,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import yaml
 
 from stanchion import Action, Refused, Shield, Stage
 from stanchion.kernel.findings import Patch
@@ -19,8 +18,9 @@ from stanchion.runtime.calling.prompt_size import PER_TOOLSET, prompt_tokens, te
 from stanchion.runtime.calling.usage import cost_of, usage_of
 from stanchion.testing import ScriptedModel, shield_for
 from tests.runtime.guards import says
+from tests.sources import data_of
 
-MEASURED = yaml.safe_load((Path(__file__).parent / "token_counts.yaml").read_text("utf-8"))
+MEASURED = data_of((Path(__file__).parent / "token_counts.yaml").read_text("utf-8"))
 TABLE = f"its cost is by the price table of {shipped().as_of}, sha256 {shipped().digest[:16]}"
 ASKED = [{"role": "user", "content": "hello"}]
 MINE = {"mine": {"input_usd_per_mtok": 1, "output_usd_per_mtok": 10, "cached_input_usd_per_mtok": 0.1}}

@@ -146,14 +146,14 @@ def test_drawn_texts_are_the_same_by_both(drawn: list[str], others: list[list[st
 def test_what_several_rules_find_is_named_by_the_one_that_says_most() -> None:
     """A rule that knows whose a credential is comes before one that knows only how it is introduced, whatever their
     names and wherever their words stand."""
-    finder = Finder(Sought())
-    for _, hit in hits():
-        (spans,) = finder.find([hit], True)
-        broad = {rule.kind for rule in finder.rules if rule.broad}
+    finder, _ = both()
+    broad = {rule.kind for rule in finder.rules if rule.broad}
+    texts = [hit for _, hit in hits()]
+    for hit, spans in zip(texts, finder.find(texts, True), strict=True):
         for one, other in pairwise(spans):
-            assert (one.start, -one.end) <= (other.start, -other.end)
+            assert (one.start, -one.end) <= (other.start, -other.end), hit
             if (one.start, one.end) == (other.start, other.end):
-                assert (one.kind in broad) <= (other.kind in broad)
+                assert (one.kind in broad) <= (other.kind in broad), hit
 
 
 @pytest.mark.parametrize("kind", ["adafruit-api-key", "generic-token"])

@@ -5,18 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import yaml
+from tests.sources import data_of
 
 
 def listed(which: str) -> list[dict[str, Any]]:
     """The rows of one set, each as an MCP definition with the tools that stand `beside` it."""
-    rows = yaml.safe_load(Path(__file__).with_name(f"{which}.yaml").read_text("utf-8"))
+    rows = data_of(Path(__file__).with_name(f"{which}.yaml").read_text("utf-8"))
     return [{"beside": row.get("beside", []), "definition": _defined(row)} for row in rows]
 
 
 def sentences() -> list[str]:
     """Sentences of honest definitions that come close to an order or a demand."""
-    found: list[str] = yaml.safe_load(Path(__file__).with_name("plain.yaml").read_text("utf-8"))
+    found: list[str] = data_of(Path(__file__).with_name("plain.yaml").read_text("utf-8"))
     return found
 
 
