@@ -21,7 +21,7 @@ export PYTHONDONTWRITEBYTECODE :=
 .DELETE_ON_ERROR:
 # Two installations into one environment must not run side by side under -j.
 .NOTPARALLEL:
-.PHONY: help demo test check style format bench bench-peers docs pages wheel sbom lock extras test-pythons test-sdks test-dspy test-frameworks test-adapters test-mcp soak faults mutants clean
+.PHONY: help demo test check style format bench bench-chart bench-peers docs pages wheel sbom lock extras test-pythons test-sdks test-dspy test-frameworks test-adapters test-mcp soak faults mutants clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -50,6 +50,10 @@ format: .venv/.dev ## rewrite the code in the house format
 
 bench: .venv/.dev ## measure decisions beside the floor
 	@$(BIN)/python -m stanchion_lab.bench
+
+bench-chart: .venv/.dev ## measure the pack default anew, and draw the chart of what it costs
+	@$(BIN)/python -m stanchion_lab.bench --only 'packs: default' --json docs/assets/bench.json
+	@$(BIN)/python -m tools.docs
 
 bench-peers: .venv/.dev ## the same calls through others' libraries
 	@$(BIN)/python -m stanchion_lab.bench.peers
