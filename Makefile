@@ -11,7 +11,8 @@ SOAK_REST ?= 2000
 LONG := tests/properties tests/stores tests/audit tests/faults tests/e2e tests/guards/test_isolated.py
 
 BIN := .venv/bin
-PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-input
+# The versions that `make lock` found are used everywhere, so that two environments are the same.
+PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-input -c constraints.txt
 
 # Hundreds of tests start Python anew; compiled files make each start twice as fast.
 export PYTHONDONTWRITEBYTECODE :=
@@ -20,7 +21,7 @@ export PYTHONDONTWRITEBYTECODE :=
 .DELETE_ON_ERROR:
 # Two installations into one environment must not run side by side under -j.
 .NOTPARALLEL:
-.PHONY: help demo test check style format bench bench-peers docs pages wheel test-sdks test-dspy test-pythons test-frameworks test-adapters test-mcp soak faults mutants clean
+.PHONY: help demo test check style format bench bench-chart bench-peers docs pages wheel sbom lock extras test-pythons test-traces test-sdks test-dspy test-frameworks test-adapters test-mcp soak faults mutants clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -50,6 +51,10 @@ format: .venv/.dev ## rewrite the code in the house format
 bench: .venv/.dev ## measure decisions beside the floor
 	@$(BIN)/python -m stanchion_lab.bench
 
+bench-chart: .venv/.dev ## measure the pack default anew, and draw the chart of what it costs
+	@$(BIN)/python -m stanchion_lab.bench --only 'packs: default' --json docs/assets/bench.json
+	@$(BIN)/python -m tools.docs
+
 bench-peers: .venv/.dev ## the same calls through others' libraries
 	@$(BIN)/python -m stanchion_lab.bench.peers
 
@@ -61,10 +66,34 @@ docs: pages ## generate the reference, build the site into build/docs
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo 'open build/docs/index.html'
 
-wheel: .venv/.made ## build both wheels into dist
+wheel: .venv-build/.made ## build both wheels and both source distributions into dist
 	@rm -rf dist
-	@$(BIN)/python -m pip wheel -q --disable-pip-version-check --no-input --no-deps --wheel-dir dist . ./lab
-	@ls dist/*.whl
+	@.venv-build/bin/python -m hatchling build -t sdist -t wheel -d $(CURDIR)/dist >/dev/null
+	@cd lab && $(CURDIR)/.venv-build/bin/python -m hatchling build -t sdist -t wheel -d $(CURDIR)/dist >/dev/null
+	@ls dist/*.whl dist/*.tar.gz
+
+sbom: wheel ## list what the wheel installs, with licences, as CycloneDX in dist
+	@.venv-build/bin/python -m tools.sbom dist/stanchion-*.whl --constraint constraints.txt --out dist/stanchion.cdx.json
+	@ls dist/stanchion.cdx.json
+
+lock: .venv-build/.made ## find versions of all development packages anew, and write them to constraints.txt
+	@printf -- '-e .[dev,docs]\n-e ./lab[agentdojo]\n' | .venv-build/bin/uv pip compile --quiet --universal --upgrade \
+		--python-version 3.11 --no-annotate --custom-compile-command 'make lock' \
+		--no-emit-package stanchion --no-emit-package stanchion-lab - -o constraints.txt
+
+extras: .venv-build/.made ## try whether all extras can be installed together
+	@.venv-build/bin/python -m tools.extras .venv-build/bin/uv
+
+.venv-build/.made: Makefile constraints.txt
+	@$(PYTHON) -m venv .venv-build
+	@.venv-build/bin/python -m pip install -qq --disable-pip-version-check --no-input -c constraints.txt hatchling uv==0.13.8
+	@touch $@
+
+test-pythons: .venv/.made ## run the tests on every Python that is claimed and here (PATHS="tests/kernel" for some)
+	@$(BIN)/python -m tools.pythons --workers $(WORKERS) $(PATHS)
+
+test-traces: .venv/.made ## make the golden traces anew on each Python there is, and compare them byte for byte
+	@$(BIN)/python -m tools.traces
 
 test-sdks: .venv-sdks/.made ## check replies of real SDKs, in an environment of their own
 	@LITELLM_LOCAL_MODEL_COST_MAP=True .venv-sdks/bin/python -m pytest -rs -W ignore::UserWarning -W ignore::DeprecationWarning tests/sdks
@@ -84,9 +113,6 @@ test-dspy: .venv-dspy/.made ## compile bundles with DSPy and its dummy model, in
 	@$(PYTHON) -m venv .venv-dspy
 	@.venv-dspy/bin/python -m pip install -qq --disable-pip-version-check --no-input -e '.[testing]' -e './lab[dspy]'
 	@touch $@
-
-test-pythons: ## regenerate the golden traces under each Python there is, and compare them byte for byte
-	@$(PYTHON) -m tools.pythons
 
 test-frameworks: .venv-frameworks/.made ## run the recipes for agent frameworks, in an environment of their own
 	@.venv-frameworks/bin/python -m pytest -rs -W ignore::DeprecationWarning tests/docs/test_snippets.py -k use-with
@@ -120,11 +146,11 @@ soak: .venv/.dev ## long property runs, 500 kills, every case of every test and 
 faults: .venv/.dev ## measure what comes of each fault anew, and write its page
 	@$(BIN)/python -m tools.faults
 
-mutants: .venv/.dev ## show that each seeded fault is caught
+mutants: .venv/.dev ## show that each seeded fault is caught, those of the feature table's rows too
 	@$(BIN)/python -m model.mutants
 
 clean: ## remove everything that make created
-	rm -rf .venv .venv-sdks .venv-dspy .venv-frameworks .venv-adapters .venv-mcp .venv-pythons build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-sdks .venv-dspy .venv-frameworks .venv-adapters .venv-mcp .venv-build .venv-pythons .venv-traces build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find src lab model tests tools -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 .venv/.made:
@@ -132,12 +158,12 @@ clean: ## remove everything that make created
 	@$(PYTHON) -m venv .venv
 	@touch $@
 
-.venv/.core: pyproject.toml | .venv/.made
+.venv/.core: pyproject.toml constraints.txt | .venv/.made
 	@echo 'installing stanchion into .venv'
 	@$(PIP) -e .
 	@touch $@
 
-.venv/.dev: pyproject.toml lab/pyproject.toml | .venv/.made
+.venv/.dev: pyproject.toml lab/pyproject.toml constraints.txt | .venv/.made
 	@echo 'installing stanchion and its development tools into .venv'
 	@$(PIP) -e '.[dev]' -e './lab[agentdojo]'
 	@touch .venv/.core $@
@@ -146,7 +172,7 @@ clean: ## remove everything that make created
 .venv/.collected: .venv/.dev
 	@$(BIN)/python -m pytest --collect-only -q >/dev/null 2>&1; touch $@
 
-.venv/.docs: pyproject.toml lab/pyproject.toml | .venv/.made
+.venv/.docs: pyproject.toml lab/pyproject.toml constraints.txt | .venv/.made
 	@echo 'installing the documentation tools into .venv'
 	@$(PIP) -e '.[docs]' -e ./lab
 	@touch .venv/.core $@

@@ -43,6 +43,7 @@ class Cutter:
         """Watch a frame, where it is of a file that counts."""
         if not frame.f_code.co_filename.startswith(self._within):
             return None
+        frame.f_trace = self.step  # Python 3.13 traces steps only of a frame that has its function by then
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
         return self.step
 
@@ -145,6 +146,8 @@ def _cut_off(
     """The place, and the exception as it came out, so that who asks can keep it and the frames it knows alive."""
     cutter = Cutter(at, within, error)
     before = sys.gettrace()
+    # Python 3.12 traces steps only if some frame has asked for them before tracing begins.
+    sys._getframe().f_trace_opcodes = True
     sys.settrace(cutter.enter)
     try:
         work()

@@ -1,93 +1,78 @@
-"""Regenerate the golden traces under every Python that can be found, in several surroundings each, and compare them
-byte for byte with those that are kept.
+"""Run the tests on every Python that `pyproject.toml` claims and that is here: `python -m tools.pythons [PATH ...]`.
 
-`make test-pythons` calls it. Each Python has an environment with what `pip install stanchion` brings, and nothing else.
+Each has an environment of its own under `.venv-pythons`, with the versions of `constraints.txt`. Without paths all
+tests run. A Python that is not here is named and left out; `--need-all` makes that a failure.
 """
 
-from __future__ import annotations
-
-import json
+import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Sequence
+from hashlib import sha256
 from pathlib import Path
-from typing import Final
 
-ROOT: Final = Path(__file__).resolve().parents[1]
-VERSIONS: Final = ("3.11", "3.12", "3.13")
-ENVIRONMENTS: Final = ROOT / ".venv-pythons"
-GOLDEN: Final = ROOT / "tests" / "tutor" / "golden"
-AROUND: Final[tuple[dict[str, str], ...]] = (
-    {"PYTHONHASHSEED": "0", "LC_ALL": "C", "TZ": "UTC"},
-    {"PYTHONHASHSEED": "1", "LC_ALL": "tr_TR.UTF-8", "TZ": "Asia/Kathmandu"},
-    {"PYTHONHASHSEED": "4294967295", "LC_ALL": "de_DE.ISO-8859-1", "TZ": "America/St_Johns", "PYTHONUTF8": "0"},
-)
-"""Hash seeds, locales and time zones; the number of words in the command sets the clock."""
+ROOT = Path(__file__).resolve().parent.parent
+PLACE = ROOT / ".venv-pythons"
+INSTALLED = ("-e", ".[dev]", "-e", "./lab[agentdojo]")
+MADE_OF = ("pyproject.toml", "lab/pyproject.toml", "constraints.txt")
+CLAIM = re.compile(r"Programming Language :: Python :: (3\.\d+)")
 
 
-def found(version: str) -> str | None:
-    """The program of a version of Python: on the path, or one that pyenv has."""
-    kept = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
-    named = [shutil.which(f"python{version}"), *sorted(map(str, kept.glob(f"{version}.*/bin/python")), reverse=True)]
-    return next((one for one in named if one is not None and _is(one, version)), None)
+def claimed(root: Path = ROOT) -> list[str]:
+    """The versions of Python that the project claims to run on."""
+    project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
+    return [found[1] for one in project["classifiers"] if (found := CLAIM.fullmatch(one))]
 
 
-def _is(program: str, version: str) -> bool:
-    """Whether a program is what its name says; the shims of pyenv only say that there is none."""
-    told = subprocess.run([program, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"], capture_output=True)
-    return told.stdout.decode().strip() == version
+def interpreter(version: str, path: str, pyenv: Path) -> Path | None:
+    """The interpreter of a version: that of pyenv, the newest of several, or else the one on the path."""
+    made = [one for one in pyenv.glob(f"versions/{version}.*/bin/python{version}") if one.is_file()]
+    if made:
+        return max(made, key=lambda one: [int(part) for part in re.findall(r"\d+", one.parents[1].name)])
+    found = shutil.which(f"python{version}", path=path)
+    return None if found is None else Path(found)
 
 
-def prepared(program: str, version: str) -> Path:
-    """The program of an environment of a version, with the core installed."""
-    folder = ENVIRONMENTS / version
-    python, stamp = folder / "bin" / "python", folder / ".made"
-    project = ROOT / "pyproject.toml"
-    if not stamp.exists() or stamp.stat().st_mtime < project.stat().st_mtime:
-        print(f"installing the core for Python {version}", flush=True)
-        subprocess.run([program, "-m", "venv", folder], check=True)
-        quiet = ["-qq", "--disable-pip-version-check", "--no-input"]
-        subprocess.run([python, "-m", "pip", "install", *quiet, "-e", ROOT], check=True)
-        stamp.touch()
-    return python
+def environment(version: str, python: Path, place: Path = PLACE, root: Path = ROOT) -> Path:
+    """The interpreter of a version's environment, which is made where there is none of these packages."""
+    folder = place / version
+    stamp = folder / ".made"
+    wanted = sha256(b"\0".join([(root / name).read_bytes() for name in MADE_OF])).hexdigest()
+    if not stamp.exists() or stamp.read_text("utf-8") != wanted:
+        print(f"installing stanchion and its development tools for Python {version}", flush=True)
+        subprocess.run([python, "-m", "venv", "--clear", folder], check=True)
+        pip = [str(folder / "bin/python"), "-m", "pip", "install", "-qq", "--disable-pip-version-check", "--no-input"]
+        subprocess.run([*pip, "--constraint", "constraints.txt", *INSTALLED], cwd=root, check=True)
+        stamp.write_text(wanted, encoding="utf-8")
+    return folder / "bin/python"
 
 
-def differing(python: str | Path, kept: dict[str, str]) -> Iterator[str]:
-    """In which surroundings a Python makes other traces than those that are kept, and which."""
-    for number, around in enumerate(AROUND):
-        env = {**os.environ, **around, "PYTHONPATH": os.pathsep.join((str(ROOT / "src"), str(ROOT)))}
-        command = [python, "-m", "tests.tutor.golden_games", *map(str, range(number))]
-        done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True)
-        if done.returncode:
-            yield f"{around}: {done.stderr.decode(errors='replace').strip().splitlines()[-1]}"
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the tests; the exit status is 1 where some failed, or where no Python was found."""
+    parser = argparse.ArgumentParser(prog="python -m tools.pythons", description="Run the tests on every Python.")
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="files or folders of tests; all where none is named")
+    parser.add_argument("--workers", default="2", help="how many processes share the tests")
+    parser.add_argument("--need-all", action="store_true", help="fail where one of the Pythons is not here")
+    asked = parser.parse_args(argv)
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+    outcomes: dict[str, str] = {}
+    for version in claimed():
+        python = interpreter(version, os.environ.get("PATH", ""), pyenv)
+        if python is None:
+            outcomes[version] = "not on this machine"
             continue
-        made = json.loads(done.stdout)
-        yield from (f"{around}: `{name}` is another one" for name in kept if made.get(name) != kept[name])
-
-
-def main() -> int:
-    """Compare under every version that is here; says which are not."""
-    kept = {file.stem: file.read_bytes().decode() for file in sorted(GOLDEN.glob("*.jsonl"))}
-    programs = {version: found(version) for version in VERSIONS}
-    here = {version: program for version, program in programs.items() if program is not None}
-    if len(here) < 2:
-        print(f"skipped: there is no second Python here: install one of {', '.join(VERSIONS)}, by pyenv or on the path")
-        return 0
-    wrong = 0
-    for version, program in here.items():
-        told = [*differing(prepared(program, version), kept)]
-        wrong += len(told)
-        print(
-            f"Python {version}: " + (f"{len(kept)} traces in {len(AROUND)} surroundings, the same" if not told else "")
-        )
-        for line in told:
-            print(f"  {line}")
-    missing = [version for version in VERSIONS if version not in here]
-    if missing:
-        print(f"not here: Python {', '.join(missing)}")
-    return 1 if wrong else 0
+        own = environment(version, python)
+        tests = [str(own), "-m", "pytest", "-n", asked.workers, "-p", "no:cacheprovider", *asked.paths]
+        done = subprocess.run(tests, cwd=ROOT, check=False)
+        outcomes[version] = "passed" if done.returncode == 0 else f"failed, exit status {done.returncode}"
+    for version, outcome in outcomes.items():
+        print(f"Python {version}: {outcome}")
+    bad = [one for one in outcomes.values() if one.startswith("failed") or (asked.need_all and one != "passed")]
+    return 1 if bad or "passed" not in outcomes.values() else 0
 
 
 if __name__ == "__main__":

@@ -3,11 +3,13 @@
 from pathlib import Path
 from xml.etree import ElementTree
 
+import msgspec
 import pytest
 
-from tools.drawings.house import level, rooms, rows, steps
-from tools.drawings.told import phases, sentence
-from tools.pages import event_picture, rooms_picture
+from stanchion_lab.bench.table import Row, Section
+from tools.drawings.house import ROOT, level, rooms, rows, steps
+from tools.drawings.told import phases, returning, sentence
+from tools.pages import cost_picture, event_picture, rooms_picture
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -69,3 +71,29 @@ def test_an_events_way_has_every_phase() -> None:
     assert "12. Contention" in said
     assert "4. Carry it out" in said
     assert sentence(event_picture.BEGIN).split()[0] in said
+
+
+def test_a_chart_of_costs_has_a_floor_for_every_ratio() -> None:
+    found = [Row("all calls: by hand"), Row("all calls: memory", ratio=3.0), Row("all calls: Hyperscan", ratio=9.0)]
+    (group,) = cost_picture.bars([Section("packs", "", [*found, Row("other"), Row("other: more", ratio=2.0)])])
+    assert group == [("all calls: by hand", 1.0, True), ("all calls: memory", 3.0, False)]
+    drawn = ElementTree.fromstring(cost_picture.drawn([group]))
+    floor, cost = [float(bar.get("width", 0)) for bar in drawn.iter(f"{SVG}rect")][1:]
+    assert cost == pytest.approx(3 * floor, abs=0.2)
+
+
+def test_a_run_without_figures_is_named() -> None:
+    with pytest.raises(ValueError, match="make bench-chart"):
+        cost_picture.bars([Section("packs", "", [Row("all calls: by hand")])])
+
+
+def test_a_decision_comes_back_from_the_phases_that_return() -> None:
+    assert returning(event_picture.DECIDE) == {6, 8, 9, 11, 12}
+
+
+def test_the_page_of_costs_tells_the_figures_of_the_chart() -> None:
+    page = (ROOT / "docs/explanation/cost.md").read_text("utf-8")
+    sections = msgspec.json.decode(cost_picture.FIGURES.read_bytes(), type=list[Section])
+    told = {bar.name: bar.times for group in cost_picture.bars(sections) for bar in group}
+    for name in ("all calls: memory, core", "all calls: on disk, core"):
+        assert f"{told[name]:.1f}" in page

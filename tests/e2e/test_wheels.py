@@ -1,10 +1,11 @@
-"""Both wheels hold what they should, and work where only they are installed."""
+"""Both wheels hold what they should, come out of their source distributions as well, and work alone."""
 
 import json
 import os
 import re
 import subprocess
 import sys
+import tarfile
 import tomllib
 from email.parser import Parser
 from pathlib import Path
@@ -34,6 +35,25 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         subprocess.run(command, cwd=place, check=True, capture_output=True)
         (built[name],) = folder.glob(f"{name}-*.whl")
     return built
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_a_source_distribution_builds_the_same_wheel(name: str, wheels: dict[str, Path], tmp_path: Path) -> None:
+    build = [sys.executable, "-m", "hatchling", "build"]
+    subprocess.run([*build, "-t", "sdist", "-d", str(tmp_path)], cwd=PLACES[name], check=True, capture_output=True)
+    (source,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(source) as inside:
+        inside.extractall(tmp_path, filter="data")
+    (unpacked,) = [one for one in tmp_path.iterdir() if one.is_dir()]
+    subprocess.run([*build, "-t", "wheel", "-d", str(tmp_path)], cwd=unpacked, check=True, capture_output=True)
+    (again,) = tmp_path.glob("*.whl")
+    first, second = [{one.filename: one.CRC for one in ZipFile(wheel).infolist()} for wheel in (wheels[name], again)]
+    assert second == first
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_a_wheel_says_that_it_has_types(name: str, wheels: dict[str, Path]) -> None:
+    assert f"{name}/py.typed" in ZipFile(wheels[name]).namelist()
 
 
 @pytest.fixture(scope="module")

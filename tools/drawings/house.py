@@ -92,6 +92,6 @@ def _room(dotted: str, package: str) -> Iterator[str]:
 
 def _holds(file: Path) -> str:
     said = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
-    said = said.split("\n\n")[0].replace("\n", " ").replace("`", "")
+    said = said.split("\n\n")[0].replace("\n", " ").replace("`", "").replace("stanchion.", "")
     head, colon, rest = said.partition(": ")
     return rest[:1].upper() + rest[1:] if colon and head.lower() == file.parent.name else said

@@ -18,6 +18,20 @@ def sentence(place: str) -> str:
     return first.replace("`", "")
 
 
+def returning(place: str) -> frozenset[int]:
+    """The numbers of the phases, by comments, in which a function returns what it has made."""
+    node = _function(place)
+    lines = (SOURCES / place.split(":")[0]).read_text(encoding="utf-8").splitlines()
+    found, number = set(), 0
+    returns = {one.lineno for one in ast.walk(node) if isinstance(one, ast.Return)}
+    for at in range(node.lineno, (node.end_lineno or node.lineno) + 1):
+        begins = _NUMBERED.fullmatch(lines[at - 1].strip().removeprefix("#").strip())
+        number += bool(begins and int(begins[1]) == number + 1)
+        if at in returns:
+            found.add(number)
+    return frozenset(found)
+
+
 def phases(place: str) -> list[str]:
     """The phases that a function numbers, in its docstring or in comments, in their order."""
     node = _function(place)

@@ -1,7 +1,7 @@
 """The picture of an event's way: a tool call from the agent to its result, in the words of the code that does it."""
 
 from tools.drawings.svg import INK, SOFT, Box, arrow, boxed, height_of, picture, text
-from tools.drawings.told import phases, sentence
+from tools.drawings.told import phases, returning, sentence
 
 PATH = "docs/assets/event.svg"
 
@@ -10,6 +10,11 @@ CALL, WORLD, ROUND, ENGINE = "#f0f4f8", "#fdebd2", "#e3ecfa", "#d9f2e3"
 
 BEGIN, COURSE = "runtime/calling/begin.py:begin", "runtime/deciding/course.py:follow"
 DECIDE, DELIVER = "kernel/engine.py:decide", "runtime/calling/delivery.py:deliver"
+
+LEGEND = (
+    "A tool call, from the agent to its result, in the words of the code. Dashed: the engine is asked, and a decision "
+    "comes back from the phase that has one."
+)
 
 
 def render() -> str:
@@ -34,12 +39,12 @@ def render() -> str:
         bottoms.append(y)
         for upper, lower in zip(places[column], places[column][1:], strict=False):
             drawn.append(arrow(upper.middle, upper.y + upper.height, lower.middle, lower.y))
-    decided, first, last = places[0][2], places[1][0], places[1][-1]
-    drawn.append(_across(decided, first))
-    drawn.append(_back(last, decided))
+    decided = places[0][2]
+    drawn.append(_across(decided, places[1][0]))
+    drawn += [_back(places[1][at - 1], decided) for at in sorted(returning(DECIDE))]
     heads = [
         text(SIDE, 26, "An event's way", 16, INK, bold=True),
-        text(SIDE, 44, "A tool call, from the agent to its result, in the words of the code.", 11, SOFT),
+        text(SIDE, 44, LEGEND, 11, SOFT),
         text(SIDE, 76, "The runtime: calling, and deciding/course.py", 13, INK, bold=True),
         text(WIDTH - SIDE - COLUMN, 76, "The engine, pure: kernel/engine.py", 13, INK, bold=True),
     ]
@@ -62,7 +67,7 @@ def _across(left: Box, right: Box) -> str:
 
 
 def _back(right: Box, left: Box) -> str:
-    """From the engine's last phase back to what asked for the decision."""
+    """From a phase in which the engine has decided back to what asked for the decision."""
     return _line(right.x, right.y + right.height / 2, left.x + left.width, left.y + left.height / 2 + 8)
 
 

@@ -40,7 +40,7 @@ without the store for a minute at most, and never past a halt |
 | `log_pass` | `false` | `true`: records also name it when it found nothing; findings are always recorded |
 | `part_of` | absent | the `id` of another entry: both give one verdict in `decision.chain_result()` |
 | `always` | `false` | `true`: no overlay changes or removes it, and it enforces in shadow mode, too |
-| `bypass` | nobody | the role that may let an action past it; nothing grants a bypass yet |
+| `bypass` | nobody | who may let an action past it, on request: see [bypass](../how-to/bypass.md) |
 """
 
 

@@ -10,7 +10,7 @@ LEFT_OUT = frozenset({"folders", "locks", "testing"})
 """Rooms that say nothing about how a decision is made: small tools of the house, and of its users' tests."""
 LEGEND = (
     "An arrow leads from a room to one it imports; what follows from two arrows is left out. "
-    "Green is pure: no I/O, no clock, no chance. Orange is the world's side."
+    "Dashed, it passes behind others. Green is pure: no I/O, no clock. Orange is the world's side."
 )
 WIDE = frozenset({"runtime", "kernel"})
 COLOURS = {
@@ -49,7 +49,7 @@ def render() -> str:
     lines = []
     for name, targets in sorted(below.items()):
         for target in sorted(targets):
-            lines.append(_line(places[name], places[target]))
+            lines.append(_line(places[name], places[target], list(places.values())))
     legend = [
         text(SIDE, 26, "The rooms of Stanchion", 16, INK, bold=True),
         text(SIDE, 44, LEGEND, 11, SOFT),
@@ -89,13 +89,16 @@ def _inner(inner: list[Room], left: float, top: float, width: float) -> tuple[li
     return drawn, y - top
 
 
-def _line(high: Box, low: Box) -> str:
-    """From one box down to another: straight down where one of them reaches over the other."""
+def _line(high: Box, low: Box, boxes: list[Box]) -> str:
+    """From one box down to another: straight down where one of them reaches over the other, dashed where it passes
+    behind a third."""
     inside = low.x <= high.middle <= low.x + low.width
     over = high.x <= low.middle <= high.x + high.width
     from_x = low.middle if over and high.width > low.width else high.middle
     to_x = high.middle if inside and low.width > high.width else low.middle
-    return arrow(from_x, high.y + high.height, to_x, low.y)
+    between = [box for box in boxes if high.y < box.y < low.y]
+    behind = any(box.x <= x <= box.x + box.width for box in between for x in (from_x, to_x))
+    return arrow(from_x, high.y + high.height, to_x, low.y, dashed=behind)
 
 
 def _colour(name: str) -> str:

@@ -30,6 +30,9 @@ _WRITTEN: Final = frozenset(
         "pathlib.PurePosixPath", "pathlib.PureWindowsPath", "ipaddress.IPv4Address", "ipaddress.IPv6Address",
         "ipaddress.IPv4Network", "ipaddress.IPv6Network", "ipaddress.IPv4Interface", "ipaddress.IPv6Interface",
         "datetime.date", "datetime.timedelta", "zoneinfo.ZoneInfo",
+        # where Python 3.13 keeps them
+        "pathlib._local.PosixPath", "pathlib._local.WindowsPath", "pathlib._local.PurePosixPath",
+        "pathlib._local.PureWindowsPath",
     }
 )  # fmt: skip
 """Types of Python's own that are one thing and say by `str` what; known by name, because importing them would cost
