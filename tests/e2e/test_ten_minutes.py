@@ -76,7 +76,7 @@ def _link(name: str, site: Path) -> None:
     """Have a package of this environment in another one."""
     one = distribution(name)
     for top in {file.parts[0] for file in one.files or [] if file.parts[0] not in {"..", "__pycache__"}}:
-        (site / top).symlink_to(one.locate_file(top))
+        (site / top).symlink_to(str(one.locate_file(top)))
 
 
 class Agent:
@@ -162,6 +162,7 @@ def test_the_first_ten_minutes(
     assert refused == shown("refused: writers do not change tests; ask the reviewer to do it\n")
     explained = empty.says("stanchion explain last")
     assert "BLOCK  by writers-leave-tests-alone (rule.broken)" in explained
+    assert "to pass  `not glob(action.target_file" in explained
     assert f"entry    {policy.resolve()}:{1 + written[: written.index('- use: rule')].count(chr(10))}" in explained
     assert agent.does("bash rm -rf /").startswith("refused: ")
     listed = [line.split() for line in empty.says("stanchion explain").splitlines()]

@@ -141,6 +141,8 @@ class CompiledPolicy:
         self.file = file
         self.files = files
         self.hash = content_hash(file) if digest is None else digest
+        self.tools_digest = ""
+        """The digest of the tools' definitions, where they alone make the hash another than the file's."""
         self.shadow = file.mode == "shadow"
         self.warnings = file.limits.warnings
         self.count_marks = file.limits.count_marks
