@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from tests.docs.markdown import ROOT, Block, blocks
+from tests.sampling import SOAK
 
 PLACE = ROOT / "examples"
+SLOW = {"fleet"}
 EXAMPLES = sorted(page.parent.name for page in PLACE.glob("*/README.md"))
 
 
@@ -35,6 +37,8 @@ def shown(name: str) -> tuple[str, str]:
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_an_example_prints_what_its_page_shows(name: str, tmp_path: Path) -> None:
+    if name in SLOW and not SOAK:
+        pytest.skip("two servers and six processes: `make soak` plays it")
     command, output = shown(name)
     done = played(command, tmp_path)
     assert (done.stdout, done.stderr, done.returncode) == (output, "", 0)
