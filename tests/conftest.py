@@ -20,7 +20,9 @@ WORLDS: Final = Path(tempfile.mkdtemp(prefix="stanchion-tests-"))
 NUMBERS: Final = itertools.count()
 os.environ["STANCHION_STATE_DIR"] = str(WORLDS / "collecting")
 
-LONG: Final = frozenset({"test_types.py", "test_wheels.py", "test_add_a_guard.py", "test_comparing.py"})
+LONG: Final = frozenset(
+    {"test_types.py", "test_wheels.py", "test_add_a_guard.py", "test_comparing.py", "test_examples.py"}
+)
 """Files with tests that take as long as hundreds of others."""
 
 # Started in the background, a program ignores Ctrl-C, and so would every program that a test starts.

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from stanchion import Shield, Stage
+from stanchion import Refused, Shield, Stage
 from stanchion.audit.journal import MemoryJournal, Start
 from stanchion.audit.layout import chains, segment_file
 from stanchion.audit.reader import Reader
@@ -18,6 +18,7 @@ from stanchion.audit.trail import Trail
 from stanchion.cli.checks import KEPT, Checks
 from stanchion.cli.main import main
 from stanchion.kernel.events import RunInfo
+from stanchion.policy.load import load_policy
 from stanchion.testing import FakeClock, shield_for
 from stanchion.views.case import Case
 from stanchion.views.explain import Explanation, explain
@@ -61,7 +62,9 @@ def told(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
     """What a command answers as JSON."""
     capsys.readouterr()
     main([*words, "--json"])
-    return json.loads(capsys.readouterr().out)
+    came = capsys.readouterr()
+    assert came.out, came.err
+    return json.loads(came.out)
 
 
 def test_a_decision_of_one_process_is_explained_by_another(policy: Path) -> None:
@@ -334,3 +337,26 @@ def test_a_check_journal_gives_its_newest_case(tmp_path: Path) -> None:
         decision = shield.run("a", id="r2").check("t", {})
         assert journal.last().entry.id == decision.id
         assert (journal.last().run.id, journal.last().source) == ("r2", "default")
+
+
+def test_definitions_that_a_program_adds_are_no_change_of_its_policy(
+    policy: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(policy.parent)
+    policy.write_text(POLICY + "  - use: schema\n", encoding="utf-8")
+    trail = policy.parent / "trail"
+    with Shield.load("policy.yaml", journal=str(trail)) as shield:
+
+        @shield.tool
+        def write_file(path: str) -> str:
+            return path
+
+        with shield.run("writer"), pytest.raises(Refused) as refused:
+            write_file("docs/a.md")
+    assert refused.value.decision.policy != load_policy("policy.yaml").hash
+    explained = told(capsys, "explain", "last", "--trail", str(trail))
+    assert not explained["changed"]
+    assert explained["findings"][0]["check"] is not None
+
+    policy.write_text(POLICY + "  - use: schema\n  - use: loops\n", encoding="utf-8")
+    assert told(capsys, "explain", "last", "--trail", str(trail))["changed"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import msgspec
@@ -174,3 +175,11 @@ def test_a_chain_that_was_changed_counts_no_further(
     assert "change 2 of the operators " in err
     assert "what comes after that does not count" in err
     assert [line.split()[0] for line in out.splitlines()[1:]] == ["ann"]
+
+
+def test_what_is_missing_is_said_before_a_passphrase_is_asked_for(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "bcrypt", None)
+    assert main(["operators", "add", "ann"]) == 2
+    assert capsys.readouterr().err.startswith("stanchion: operators' keys need the extra `signing`")

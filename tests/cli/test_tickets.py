@@ -216,7 +216,11 @@ def test_what_is_listed(file: Path, ann: Signing, capsys: pytest.CaptureFixture[
 @pytest.mark.parametrize(
     ("words", "status", "says"),
     [
-        (["approve", "ID"], 1, "only an operator with a key can say yes"),
+        (
+            ["approve", "ID"],
+            1,
+            "only an operator with a key can say yes; `stanchion operators add NAME` adds the first one",
+        ),
         (["approve", "ID", "--by", "billing-bot"], 1, "`billing-bot` asked for it"),
         (["approve", "ID", "--for", "2d"], 1, "cannot be valid for `172800` s"),
         (["approve", "ID", "--scope", "runn"], 2, "`--scope` is `runn`: did you mean `run`?"),

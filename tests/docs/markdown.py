@@ -29,7 +29,7 @@ def pages() -> list[Path]:
 
 def documents() -> list[Path]:
     """List every Markdown file of the repository that people read."""
-    return sorted({*ROOT.glob("*.md"), *pages()})
+    return sorted({*ROOT.glob("*.md"), *(ROOT / "examples").rglob("*.md"), *pages()})
 
 
 def scan(text: str) -> Iterator[str | Block]:

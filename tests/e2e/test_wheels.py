@@ -15,26 +15,13 @@ import pytest
 
 from stanchion import __version__
 from stanchion_lab.eyes import KINDS
+from tests.e2e.built import PLACES, ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
-PLACES = {"stanchion": ROOT, "stanchion_lab": ROOT / "lab"}
 NO_CODE = {
     "stanchion": {".bin", ".jsonl", ".lua", ".sql", ".txt", ".typed", ".yaml"},
     "stanchion_lab": {".bin", ".jsonl", ".typed", ".yaml"},
 }
 """What the packages hold besides Python."""
-
-
-@pytest.fixture(scope="module")
-def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Both wheels, built from the checkout."""
-    folder = tmp_path_factory.mktemp("dist")
-    built = {}
-    for name, place in PLACES.items():
-        command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
-        subprocess.run(command, cwd=place, check=True, capture_output=True)
-        (built[name],) = folder.glob(f"{name}-*.whl")
-    return built
 
 
 @pytest.mark.parametrize("name", PLACES)

@@ -48,14 +48,21 @@ def _check(passphrase: bytes, comment: str) -> None:
         raise OperatorKeyError(f"the comment `{comment}` is not a single line of text: give a name")
 
 
-def _drawn(passphrase: bytes) -> tuple[bytes, bytes]:
-    """A new key: its private half locked, and its public line."""
+def check_packages() -> None:
+    """Raise `OperatorKeyError` where what makes keys is not installed, before anybody is asked for a passphrase."""
     try:
         import bcrypt  # noqa: F401 # cryptography needs it to lock the key
-        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-        from cryptography.hazmat.primitives.serialization import Encoding, PrivateFormat, PublicFormat
+        from cryptography.hazmat.primitives.asymmetric import ed25519  # noqa: F401
     except ImportError:
         raise OperatorKeyError(NEEDED) from None
+
+
+def _drawn(passphrase: bytes) -> tuple[bytes, bytes]:
+    """A new key: its private half locked, and its public line."""
+    check_packages()
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.hazmat.primitives.serialization import Encoding, PrivateFormat, PublicFormat
+
     private = Ed25519PrivateKey.generate()
     lock = PrivateFormat.OpenSSH.encryption_builder().kdf_rounds(ROUNDS).build(passphrase)
     locked = private.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, lock)

@@ -23,7 +23,10 @@ SIGNATURE: Final = 64
 
 MAKE_ONE: Final = "make one with `ssh-keygen -t ed25519`"
 
-NEEDED: Final = "operators' keys need a package: `pip install 'stanchion[signing]'`"
+NEEDED: Final = (
+    "operators' keys need the extra `signing`: `pip install 'stanchion[signing]'`, or from a checkout "
+    "`pip install '.[signing]'`"
+)
 
 
 class PublicKey(msgspec.Struct, frozen=True):

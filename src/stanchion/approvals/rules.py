@@ -62,7 +62,8 @@ def refusal(asked: Asked, answering: Answering, scope: Scope = Scope.ONCE) -> st
         who = " or ".join(f"`{one}`" for one in sorted(allowed)) if allowed else "nobody"
         return f"with so little left of the budget, {who} can say yes"
     if asked.critical and not answering.way.proven:
-        return "it is critical: only an operator with a key can say yes"
+        first = "" if answering.enrolled else "; `stanchion operators add NAME` adds the first one"
+        return f"it is critical: only an operator with a key can say yes{first}"
     if answering.way is Way.DIALOG and scope is not Scope.ONCE:
         return "a yes in a host's dialog can only be for one call"
     if asked.once_only and scope is not Scope.ONCE:

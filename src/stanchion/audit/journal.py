@@ -26,7 +26,8 @@ MEMORY: Final = "0" * 16
 class Start(NamedTuple):
     """A run as its first record tells it: who, when, under which policy, and where that came from.
 
-    `began` is when it really began, where it only goes on under another policy.
+    `began` is when it really began, where it only goes on under another policy. `tools` is the digest of the
+    definitions of tools, where the policy's hash is that of its file and of these.
     """
 
     info: RunInfo
@@ -36,6 +37,7 @@ class Start(NamedTuple):
     env: str | None = None
     deadline_ms: int | None = None
     began: int = 0
+    tools: str = ""
 
 
 class Finish(NamedTuple):
@@ -136,6 +138,7 @@ def begun(start: Start, prev: str, seq: int, chain: str) -> Parts:
             env=start.env,
             deadline_ms=start.deadline_ms,
             began=start.began,
+            tools=start.tools,
         )
     )
 

@@ -48,6 +48,8 @@ class Begun(Note, frozen=True, gc=False, omit_defaults=True, kw_only=True):
     deadline_ms: int | None = None
     began: int = 0
     """When the run began, where this is not its beginning."""
+    tools: str = ""
+    """The digest of the tools' definitions, where the policy's hash is that of its file and of these."""
 
 
 class Ended(Note, frozen=True, gc=False, omit_defaults=True, kw_only=True):

@@ -27,6 +27,8 @@ from stanchion.views.trails import Ambiguous
 
 LISTED: Final = 20
 
+NOTHING: Final = "nothing was decided yet: try `stanchion check --tool bash`"
+
 USAGE: Final = "stanchion explain [ID] [--trail DIR] [--project DIR] [--json]"
 
 DESCRIPTION: Final = """\
@@ -76,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
     except Ambiguous as error:
         raise BadInput(str(error)) from None
     if found is None:
-        known = "`stanchion explain` lists the newest" if args.id != LAST else "nothing was decided yet"
+        known = "`stanchion explain` lists the newest" if args.id != LAST else NOTHING
         raise BadInput(f"there is no decision `{args.id}`: {known}")
     show(found, args.json)
     return 0
@@ -98,7 +100,7 @@ def _list(found: list[DecisionView], as_json: bool) -> int:
         sys.stdout.buffer.write(b"".join(json_line(one) for one in found))
         return 0
     if not found:
-        put(sys.stdout, "nothing was decided yet: try `stanchion check --tool bash`")
+        put(sys.stdout, NOTHING)
         return 0
     terminal = Terminal.of(sys.stdout, os.environ)
     width = max(len(visible(one.id)) for one in found)

@@ -57,7 +57,9 @@ def run(args: argparse.Namespace) -> int:
         raise BadInput(f"`{args.file}` already exists: use another file, or overwrite it with `--force`") from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise BadInput(f"`{args.file}` cannot be written: {reason.lower()}") from None
+        if isinstance(error, FileNotFoundError):
+            reason = f"there is no folder `{file.parent}`; create it first, or use another file"
+        raise BadInput(f"`{args.file}` cannot be written: {reason[:1].lower()}{reason[1:]}") from None
     if args.json:
         sys.stdout.write(json_line({"file": args.file}).decode())
         return 0

@@ -25,11 +25,14 @@ from stanchion.views.standing import NOW
 from stanchion.views.times import shown
 from stanchion.views.veiled import veiled
 
-SCOPES: Final = """\
-SCOPE is `tool:NAME`, `agent:NAME`, `run:ID` or `fleet`; without it the whole tenant is
-meant. Every process that uses the store applies it from its next decision on. The store is
-the project's (`stanchion state --where`), or the one that STANCHION_STORE names; the change
-is written to the trail."""
+APPLIES: Final = """\
+Every process that uses the store applies it from its next decision on. The store is the
+project's (`stanchion state --where`), or the one that STANCHION_STORE names; the change is
+written to the trail."""
+
+SCOPES: Final = f"""\
+SCOPE is `tool:NAME`, `agent:NAME`, `run:ID` or `fleet`; without it the whole tenant is meant.
+{APPLIES}"""
 
 ANSWERED: Final = (
     Kind.HALTED, Kind.QUARANTINED, Kind.SAFE_MODE, Kind.NORMAL, Kind.TICKET_ANSWERED, Kind.ANSWER_REFUSED,

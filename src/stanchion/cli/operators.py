@@ -11,6 +11,7 @@ from typing import Any, Final
 from stanchion import Shield
 from stanchion.approvals.errors import TicketError
 from stanchion.approvals.keys import PublicKey, make_key_file, public_of
+from stanchion.approvals.new_key import check_packages
 from stanchion.approvals.operators import Operator, Roster
 from stanchion.approvals.terminal import from_fd, passphrase
 from stanchion.cli.answerers import add_answerer, answerer
@@ -145,6 +146,7 @@ def _public(args: argparse.Namespace) -> tuple[PublicKey, Path | None]:
             return public_of(Path(args.public).expanduser().read_text(encoding="utf-8")), None
         except (OSError, UnicodeDecodeError) as error:
             raise BadInput(f"`{args.public}` cannot be read: {error}") from None
+    check_packages()
     path = _free(args.verb, str(args.name))
     fd = args.passphrase_fd
     if fd is not None and args.key is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any, Final
 
-from stanchion.cli.operator_options import EXIT, SCOPES, add_options, operate
+from stanchion.cli.operator_options import APPLIES, EXIT, add_options, operate
 from stanchion.cli.parser import Parser
 from stanchion.cli.times import lasting_s
 
@@ -21,7 +21,7 @@ examples:
   stanchion quarantine tool:send_mail --for 15m --why 'it leaks addresses'
   stanchion quarantine agent:writer-1
 
-{SCOPES}
+{APPLIES}
 
 {EXIT}"""
 

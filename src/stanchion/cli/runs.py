@@ -90,7 +90,8 @@ def run(args: argparse.Namespace) -> int:
             raise BadInput("`--out` is for `stanchion runs manifest`: the list is printed")
         return _list(args)
     if args.verb not in DOES:
-        raise BadInput(f"`stanchion runs` cannot `{args.verb}`: {nearest(args.verb, DOES, 'write `show`')}")
+        one = f"to see one run, write `stanchion runs show {args.verb}`"
+        raise BadInput(f"`stanchion runs` cannot `{args.verb}`: {nearest(args.verb, DOES, one)}")
     if args.all or args.lines is not None:
         raise BadInput(f"`--all` and `-n` are for the list: `stanchion runs {args.verb}` {DOES[args.verb]}")
     if args.id is None:

@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
         Path(args.out).write_text(text, encoding="utf-8", newline="\n")
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise BadInput(f"`{args.out}` cannot be written: {reason.lower()}") from None
+        raise BadInput(f"`{args.out}` cannot be written: {reason.lower()}; use another file") from None
     say(sys.stdout, f"{args.out} is written. Put this line on top of a policy beside it:")
     say(sys.stdout, f"  # yaml-language-server: $schema={Path(args.out).name}")
     return 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -114,6 +114,18 @@ def _known(name: str, tool: str, run: RunInfo) -> str:
             return tool
 
 
+def _unpaid(placed: Placed) -> Iterator[Stage]:
+    """The stages of actions whose requests a guard counts without counting the action."""
+    counts = MEASURES.of(placed.guard)
+    if (
+        counts is not None
+        and Unit.API_CALLS in counts.measured
+        and Stage.EGRESS in placed.stages
+        and not placed.part_of
+    ):
+        yield from {Stage.TOOL_CALL, Stage.MODEL_CALL} - placed.stages
+
+
 class CompiledPolicy:
     """A policy ready to judge: immutable, except for a memo of chains already picked."""
 
@@ -129,6 +141,8 @@ class CompiledPolicy:
         self.file = file
         self.files = files
         self.hash = content_hash(file) if digest is None else digest
+        self.tools_digest = ""
+        """The digest of the tools' definitions, where they alone make the hash another than the file's."""
         self.shadow = file.mode == "shadow"
         self.warnings = file.limits.warnings
         self.count_marks = file.limits.count_marks
@@ -139,6 +153,8 @@ class CompiledPolicy:
         spending = SPENDS.among(guards)
         tasks = [unit for one in MEASURES.among(guards) for unit in one.measured]
         self.measures = frozenset([*tasks, *(unit for one in spending for unit in one.limits())])
+        self.unpaid = frozenset(stage for seat in seats for stage in _unpaid(seat.placed))
+        """Stages at which an action does not pay for its requests: a budget counts these, and not the action."""
         self._reserves = any(one.reserves() for one in spending)
         self._bounds: dict[tuple[str, ...], Amounts] = {}
         self.stages = frozenset(stage for seat in seats for stage in seat.placed.stages)

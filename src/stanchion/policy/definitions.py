@@ -114,11 +114,15 @@ def with_tools(
         seats.append(Seat(placed, tools=names(sorted(hooked)), place="hooks of tools"))
         answerers[HOOKS_ID] = _answering(policy, hooks, ask, tools)
     told = [f"{name}={','.join([hook.version for hook in hooks[name]])}" for name in sorted(hooks)]
-    digest = policy.hash
-    if tools.digest or told:
-        digest = hashlib.sha256(";".join([policy.hash, tools.digest, *told]).encode()).hexdigest()
+    digest = hash_beside(policy.hash, tools.digest, *told)
     made = CompiledPolicy(policy.file, tuple(seats), policy.calls, policy.undos, policy.files, digest)
+    made.tools_digest = "" if told else tools.digest
     return made, {**own_code(made), **answerers}
+
+
+def hash_beside(policy: str, tools: str, *hooks: str) -> str:
+    """The hash of a policy that knows tools and hooks besides its own; its own where there are none."""
+    return hashlib.sha256(";".join([policy, tools, *hooks]).encode()).hexdigest() if tools or hooks else policy
 
 
 def _knowing(seat: Seat, given: Mapping[tuple[str, str], Known], memo: Memo | None) -> Seat:

@@ -17,6 +17,7 @@ from stanchion.kernel.events import OF_STAGE, RunInfo
 from stanchion.kernel.stages import Stage
 from stanchion.policy.compiled import CompiledPolicy
 from stanchion.policy.custom import BRAKE, with_guards
+from stanchion.policy.definitions import hash_beside
 from stanchion.policy.errors import PolicyError
 from stanchion.policy.load import compile_document, read_policy
 
@@ -24,8 +25,9 @@ from stanchion.policy.load import compile_document, read_policy
 class Case(msgspec.Struct, frozen=True):
     """A decision's record, who was at work, where the policy came from, and the arguments of an outcome's call.
 
-    `source` is empty where the policy was handed in as data, and `None` where nothing is known of it. `place` is where
-    the record stands, for what else its trail has to say.
+    `source` is empty where the policy was handed in as data, and `None` where nothing is known of it. `tools` is the
+    digest of the tools' definitions that were known besides it. `place` is where the record stands, for what else its
+    trail has to say.
     """
 
     entry: Entry
@@ -33,6 +35,7 @@ class Case(msgspec.Struct, frozen=True):
     source: str | None = None
     env: str | None = None
     args: dict[str, Any] | None = None
+    tools: str = ""
     place: tuple[Reader, Found] | None = None
 
     @property
@@ -78,13 +81,13 @@ def case_of(reader: Reader, found: Found) -> Case:
         return Case(entry, run_of(entry), args=args, place=(reader, found))
     if begun.policy.startswith(entry.policy):
         entry = msgspec.structs.replace(entry, policy=begun.policy)
-    return Case(entry, begun.run, begun.source, begun.env, args, (reader, found))
+    return Case(entry, begun.run, begun.source, begun.env, args, begun.tools, (reader, found))
 
 
 def case_just_made(entry: Entry, start: Start, folder: Path | None) -> Case:
     """The case of a decision that was just made; `folder` is its trail, where the arguments of a call may stand."""
     args = None if folder is None else args_of(Reader(folder), entry)
-    return Case(entry, start.info, start.source, start.env, args)
+    return Case(entry, start.info, start.source, start.env, args, start.tools)
 
 
 def policy_of(case: Case, imports: bool = True) -> CompiledPolicy | None:
@@ -97,6 +100,11 @@ def policy_of(case: Case, imports: bool = True) -> CompiledPolicy | None:
         policy = compile_document(read.variant(case.env), read.files, imports)
     except PolicyError:
         return None
+    if case.tools and hash_beside(policy.hash, case.tools) == case.entry.policy:
+        # The file is as it was, and only definitions of tools came from the program: all that it says still holds.
+        return CompiledPolicy(
+            policy.file, policy.seats, policy.calls, policy.undos, policy.files, digest=case.entry.policy
+        )
     if policy.hash == case.entry.policy or all(said.guard != BRAKE.id for said in case.entry.findings):
         return policy
     try:

@@ -96,3 +96,25 @@ def test_a_request_that_would_leave_too_late_uses_up_nothing(send: Send, outside
     asleep[0] = False
     send(run, plain)
     assert len(outside.got) == 1
+
+
+def test_a_budget_of_requests_alone_counts_the_first_request_of_a_tool_too(send: Send, outside: Server) -> None:
+    policy: dict[str, Any] = {
+        "name": "requests",
+        "tools": {"fetch": {"annotations": ["open_world"]}},
+        "guards": [
+            {"use": "egress", "internal_hosts": ["127.0.0.1"]},
+            {"use": "budget", "api_calls": 2, "stages": ["egress"]},
+        ],
+    }
+    run, (_, plain) = shield_for(policy, resolver=lambda host, port: ["127.0.0.1"]).run(), asks(outside)
+
+    def fetch() -> list[str]:
+        return send(run, plain)
+
+    for _ in range(2):
+        run.call(fetch)
+    with pytest.raises(Refused) as refused:
+        run.call(fetch)
+    assert refused.value.decision.code == "budget.exceeded"
+    assert len(outside.got) == 2

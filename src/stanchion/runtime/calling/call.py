@@ -109,7 +109,7 @@ def _called(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any
                     desk.shield.telemetry.around(decision.id, tool.fn), given, options, limit_s, leave, ended
                 )
                 began = monotonic()
-                with Paying(reserved):
+                with Paying(reserved, Stage.TOOL_CALL in desk.shield.policy.unpaid):
                     value = yield invoke
             except Lapsed:
                 if page is not None:

@@ -112,7 +112,7 @@ def _conversed(
         began_ms = desk.shield.clock() if desk.measures else 0
         has_begun(desk, decision, event)
         try:
-            with Paying(bill.reserved):
+            with Paying(bill.reserved, Stage.MODEL_CALL in desk.shield.policy.unpaid):
                 ask = desk.shield.telemetry.around(decision.id, fn)
                 reply = yield Invoke(ask, (send,), keep, desk.time_left_s("", None), desk.allowed.leave(decision))
         except Lapsed:

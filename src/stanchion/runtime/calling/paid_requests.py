@@ -40,12 +40,13 @@ def paid() -> Paid | None:
 
 
 class Paying:
-    """An action at work: requests that it sends meanwhile take what it has reserved first."""
+    """An action at work: requests that it sends meanwhile take what it has reserved first, unless a budget counts them
+    and not the action (`counted`)."""
 
     __slots__ = ("_before", "_reserved")
 
-    def __init__(self, reserved: Amounts) -> None:
-        self._reserved = reserved[Unit.API_CALLS]
+    def __init__(self, reserved: Amounts, counted: bool) -> None:
+        self._reserved = 0 if counted else reserved[Unit.API_CALLS]
         self._before: Paid | None = None
 
     def __enter__(self) -> None:

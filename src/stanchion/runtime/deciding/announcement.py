@@ -27,12 +27,15 @@ class Beginning:
     def announce(self, run: RunInfo, deadline_at_ms: int | None) -> None:
         """Write down that the run begins, or goes on."""
         shield = self._shield
-        now, policy = shield.clock(), shield.policy.hash
+        now, policy = shield.clock(), shield.policy
         if not self._began and self._forks != forks():
             # Another process may have gone on with it already, and says that it began then.
             self._began = self._made
-        who = renamed(run, shield.policy.veil.of_run(run))
-        shield.journal.begin(Start(who, now, policy, shield.origin, shield.env, deadline_at_ms, self._began))
+        who = renamed(run, policy.veil.of_run(run))
+        begun = Start(
+            who, now, policy.hash, shield.origin, shield.env, deadline_at_ms, self._began, policy.tools_digest
+        )
+        shield.journal.begin(begun)
         self._began = self._began if self._began else now
 
 

@@ -1,0 +1,194 @@
+"""The first ten minutes of the tutorial, played as its page says: from a built wheel, in an environment with nothing
+but what the wheel needs."""
+
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from importlib.metadata import distribution
+from pathlib import Path
+
+import pytest
+
+from tests.cli.terminals import BELONGS, Person, person
+from tests.docs.markdown import ROOT, blocks
+
+PAGE = (ROOT / "docs/tutorial/ten-minutes.md").read_text(encoding="utf-8")
+
+
+def shown(text: str) -> str:
+    """Something that the page shows, or tells to type."""
+    assert text in PAGE, f"the page does not have `{text}`"
+    return text
+
+
+class Environment:
+    """An environment of its own, a home and an empty folder to work in."""
+
+    def __init__(self, place: Path, wheel: Path) -> None:
+        self.work, self.bin = place / "work", place / "venv/bin"
+        self.work.mkdir()
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(place / "venv")], check=True)
+        pip = [sys.executable, "-m", "pip", "--python", str(self.bin / "python"), "install", "-q", "--no-input"]
+        offline = ["--no-deps", "--no-index", "--no-compile", "--disable-pip-version-check"]
+        subprocess.run([*pip, *offline, str(wheel)], check=True)
+        (site,) = place.glob("venv/lib/python*/site-packages")
+        for needed in distribution("stanchion").requires or []:
+            if "extra ==" not in needed:
+                _link(re.split(r"[^\w.-]", needed, maxsplit=1)[0], site)
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("STANCHION_", "PYTHON"))}
+        own = {"HOME": str(place), "NO_COLOR": "1", "PYTHONUNBUFFERED": "1"}
+        self.env = {**kept, **own, "PATH": f"{self.bin}:{os.environ['PATH']}"}
+
+    def says(self, command: str, status: int = 0) -> str:
+        """What a command of the page prints."""
+        words = shown(f"$ {command}").removeprefix("$ ").split()
+        done = subprocess.run(words, cwd=self.work, env=self.env, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (status, ""), done.stdout
+        return done.stdout
+
+    def approves(self, someone: Person, ticket: str) -> str:
+        """Answer a ticket as a person at a terminal does; gives what the screen shows at last."""
+        shown("$ stanchion tickets approve TICKET")
+        code = f"{BELONGS}\nos.execv(sys.argv[2], [sys.argv[2], 'tickets', 'approve', sys.argv[3]])"
+        words = [
+            str(self.bin / "python"),
+            "-c",
+            code,
+            os.ttyname(someone.terminal),
+            str(self.bin / "stanchion"),
+            ticket,
+        ]
+        tty = someone.terminal
+        asked = subprocess.Popen(
+            words, cwd=self.work, env=self.env, stdin=tty, stdout=tty, stderr=tty, start_new_session=True
+        )
+        someone.types(someone.reads(r"Type (?:\x1b\[1m)?([A-Z0-9]+)", until=asked) + "\n")
+        said = someone.reads(r"is approved, unproven[^\r\n]*", until=asked)
+        assert asked.wait() == 0, someone.screen
+        return said
+
+
+def _link(name: str, site: Path) -> None:
+    """Have a package of this environment in another one."""
+    one = distribution(name)
+    for top in {file.parts[0] for file in one.files or [] if file.parts[0] not in {"..", "__pycache__"}}:
+        (site / top).symlink_to(str(one.locate_file(top)))
+
+
+class Agent:
+    """The program of the page, at work: a line is typed, and what it prints until its next prompt is read."""
+
+    def __init__(self, where: Environment) -> None:
+        self._program = subprocess.Popen(
+            [str(where.bin / "python"), "agent.py"],
+            cwd=where.work,
+            env=where.env,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+        self.reads("> ")
+
+    def reads(self, end: str) -> str:
+        """What it prints, up to some words."""
+        assert self._program.stdout is not None
+        said = b""
+        while not said.endswith(end.encode()):
+            one = self._program.stdout.read(1)
+            assert one, said.decode()
+            said += one
+        return said.decode().removesuffix(end)
+
+    def does(self, line: str) -> str:
+        """What it prints for a line."""
+        self._types(shown(f"> {line}").removeprefix("> "))
+        return self.reads("> ")
+
+    def ends(self) -> None:
+        """Type an empty line, and wait for its end."""
+        self._types("")
+        assert self._program.wait() == 0
+
+    def stop(self) -> None:
+        """End it, however far it has come."""
+        self._program.kill()
+        self._program.communicate()
+
+    def _types(self, line: str) -> None:
+        assert self._program.stdin is not None
+        self._program.stdin.write(f"{line}\n".encode())
+        self._program.stdin.flush()
+
+
+@pytest.fixture
+def empty(wheels: dict[str, Path], tmp_path: Path) -> Environment:
+    """An environment with the wheel alone."""
+    return Environment(tmp_path, wheels["stanchion"])
+
+
+@pytest.fixture
+def at_the_end() -> Iterator[ExitStack]:
+    """What is done when the test is over, however it ended."""
+    with ExitStack() as stack:
+        yield stack
+
+
+@pytest.fixture
+def someone() -> Iterator[Person]:
+    """Somebody at a second terminal."""
+    with person() as one:
+        yield one
+
+
+def test_the_first_ten_minutes(
+    empty: Environment, someone: Person, at_the_end: ExitStack, capsys: pytest.CaptureFixture[str]
+) -> None:
+    began = time.monotonic()
+    assert empty.says("stanchion --version").startswith("stanchion ")
+    assert empty.says("stanchion init").startswith("policy.yaml is written")
+    policy = empty.work / "policy.yaml"
+    written = policy.read_text(encoding="utf-8")
+    (program,) = [block.text for block in blocks(PAGE) if block.language == "python"]
+    (empty.work / "agent.py").write_text(program, encoding="utf-8")
+
+    agent = Agent(empty)
+    at_the_end.callback(agent.stop)
+    assert agent.does("write_file src/login.py") == shown("wrote src/login.py\n")
+    refused = agent.does("write_file src/test_login.py")
+    assert refused == shown("refused: writers do not change tests; ask the reviewer to do it\n")
+    explained = empty.says("stanchion explain last")
+    assert "BLOCK  by writers-leave-tests-alone (rule.broken)" in explained
+    assert "to pass  `not glob(action.target_file" in explained
+    assert f"entry    {policy.resolve()}:{1 + written[: written.index('- use: rule')].count(chr(10))}" in explained
+    assert agent.does("bash rm -rf /").startswith("refused: ")
+    listed = [line.split() for line in empty.says("stanchion explain").splitlines()]
+    assert [words[3] for words in listed[:2]] == ["BLOCK", "BLOCK"]
+
+    stricter = written.replace('tools: [format_disk, "admin_*"]', shown('tools: [format_disk, "admin_*", search]'))
+    policy.write_text(stricter, encoding="utf-8")
+    assert stricter != written
+    agent.reads(shown("policy: the new one is in force\n"))
+    denied = shown("refused: tool `search` is on the denylist; do the step with another tool\n")
+    assert agent.does("search tea") == denied
+    policy.write_text(written, encoding="utf-8")
+    agent.reads(shown("it does not come into force: an operator has to trust it"))
+    agent.reads("\n")
+    assert agent.does("search tea").startswith(denied.rstrip())
+
+    waits = shown("refused: this command wants to be root; wait until a person has answered")
+    assert agent.does("bash sudo ls").startswith(waits)
+    ticket = empty.says("stanchion tickets list").splitlines()[1].split()[0]
+    assert "the same call goes ahead once" in empty.approves(someone, ticket)
+    assert agent.does("bash sudo ls") == shown("ran sudo ls\n")
+    assert agent.does("bash sudo ls").startswith(waits)
+    agent.ends()
+
+    assert "writer-1" in empty.says("stanchion runs")
+    assert "policy.reloaded" in empty.says("stanchion audit tail")
+    assert empty.says("stanchion audit verify").splitlines()[-1].startswith("whole: ")
+    with capsys.disabled():
+        print(f"\nthe first ten minutes took {time.monotonic() - began:.1f} s")
