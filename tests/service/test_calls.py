@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from stanchion import Action, Refused, Shield, Stage, ToolFailed
+from stanchion import Action, Refused, Shield, Stage, Tool, ToolFailed
 from stanchion.approvals import BypassRefused, TicketError
 from stanchion.kernel.findings import Patch
 from stanchion.runtime.calling.reports import BadEvent
@@ -49,6 +49,15 @@ def test_the_tools_own_exception_comes_back(far: Any) -> None:
     with far.run() as run, pytest.raises(KeyError) as raised:
         run.call(fails)
     assert raised.value is error
+
+
+def test_what_a_tool_says_that_a_call_uses_is_reserved() -> None:
+    policy: dict[str, Any] = {**BARE, "guards": [{"use": "budget", "cost_usd": 1}]}
+    with Shield.load(policy) as shield, serving(shield) as path, through(path) as far, far.run() as run:
+        tool = Tool(lambda number: number, "buy", usage={"cost_usd": 0.4})
+        assert [run.call(tool, 1), run.call(tool, 2)] == [1, 2]
+        with pytest.raises(Refused, match=r"\$1"):
+            run.call(tool, 3)
 
 
 def test_a_refused_call_does_not_run_and_says_why(far: Any) -> None:

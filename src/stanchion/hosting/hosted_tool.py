@@ -10,7 +10,7 @@ from stanchion.hosting.terms import Terms, itself
 from stanchion.hosting.undertaking import Undertaking
 from stanchion.runtime.calling.refusal_text import RAISE
 from stanchion.runtime.calling.reports import BadEvent
-from stanchion.runtime.calling.tool import Shape, Tool, shape_of
+from stanchion.runtime.calling.tool import UNSAID, Shape, Tool, shape_of
 from stanchion.runtime.values.anatomy import awaits
 from stanchion.runtime.values.streams import is_stream
 
@@ -36,6 +36,7 @@ class HostedTool(Tool):
         self.timeout_s = None if known is None else known.timeout_s
         self.once = False if known is None else known.once
         self.risk = None if known is None else known.risk
+        self.usage, self.spends = (None, UNSAID) if known is None else (known.usage, known.spends)
         self.description, self.schema, self.signature = "", None, None
         self.shape, self.refusal = Shape.PLAIN, RAISE
         self._hidden, self._simple, self._defaults = "", False, {}

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from stanchion.runtime.calling.refusal_text import RAISE
 from stanchion.runtime.calling.reports import BadEvent
-from stanchion.runtime.calling.tool import Shape, Tool, risk_of
+from stanchion.runtime.calling.tool import UNSAID, Shape, Tool, estimate, risk_of
 from stanchion.runtime.driving.flow import Flow, T
 from stanchion.runtime.driving.needs import Invoke, Pause, Turn
 from stanchion.runtime.remote.messages import Call, Value
@@ -51,6 +51,7 @@ class RemoteTool(Tool):
         self.description, self.schema, self.signature = "", None, None
         self.shape, self.refusal = Shape.PLAIN, RAISE
         self._hidden, self._simple, self._defaults = "", False, {}
+        self.usage, self.spends = call.usage, UNSAID if call.usage is None else estimate(call.usage)
         self._check()
         self.risk = None if call.risk is None else risk_of(_risk(call.risk))
 

@@ -15,8 +15,6 @@ from stanchion.runtime.values import restored
 MARK: Final = "__stanchion_tool__"
 """The attribute under which a shielded function keeps its tool."""
 
-"""How much harm a call can do, by name."""
-
 LONGEST_NAME: Final = 256
 """How long a tool's name may be."""
 
@@ -24,7 +22,6 @@ if TYPE_CHECKING:
     import inspect
 
 
-NOBODY_SAID: Final[frozenset[Unit]] = frozenset()
 MEASURES: Final = {"tokens": Unit.TOKENS, "cost_usd": Unit.COST_MICROUSD, "api_calls": Unit.API_CALLS}
 
 
@@ -50,6 +47,10 @@ class Shape(Enum):
     ASYNC = "async"
     GENERATOR = "generator"
     ASYNC_GENERATOR = "async generator"
+
+
+UNSAID: Final[tuple[Amounts, frozenset[Unit]]] = (JUST_ONE, frozenset())
+"""What a call uses of which nobody says more: it is one call."""
 
 
 class Tool:
@@ -107,7 +108,7 @@ class Tool:
         self.description = description
         self.schema = schema
         self.usage = usage
-        self.spends: tuple[Amounts, frozenset[Unit]] = (JUST_ONE, NOBODY_SAID) if usage is None else estimate(usage)
+        self.spends: tuple[Amounts, frozenset[Unit]] = UNSAID if usage is None else estimate(usage)
         self._check()
         self.refusal = refusal_of(refusal, self.name)
         self.risk = None if risk is None else risk_of(risk)

@@ -108,7 +108,8 @@ class Report(msgspec.Struct, frozen=True, tag=True):
 
 
 class Call(msgspec.Struct, frozen=True, tag=True):
-    """Judge a call that the client runs when it is told to; `key` names what is to happen once."""
+    """Judge a call that the client runs when it is told to; `key` names what is to happen once, and `usage` is what
+    the tool says that a call uses."""
 
     id: str
     run: str
@@ -120,6 +121,7 @@ class Call(msgspec.Struct, frozen=True, tag=True):
     once: bool = False
     undo: bool = False
     key: str = ""
+    usage: dict[str, int | float] | None = None
 
 
 class Outcome(msgspec.Struct, frozen=True, tag=True):

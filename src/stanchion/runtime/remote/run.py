@@ -262,6 +262,7 @@ class RemoteRun(AsksBroker, Locking, Reporting):
                 once=tool.once,
                 undo=tool.undo is not None,
                 key=key,
+                usage=None if tool.usage is None else dict(tool.usage),
             )
             return carried.call(conversation, request)
 
