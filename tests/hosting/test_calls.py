@@ -90,6 +90,15 @@ def test_a_withheld_result_says_that_it_happened_and_is_undone(call: Any) -> Non
     assert undone == ["x"]
 
 
+def test_what_a_tool_says_that_a_call_uses_is_reserved(call: Any) -> None:
+    policy = {"name": "p", "guards": [{"use": "budget", "cost_usd": 1}]}
+    hosted = LOOP.run(shield_for(policy), "ann")
+    tool, ran = Tool(str, "buy", usage={"cost_usd": 0.4}), []
+    for number in range(5):
+        call(hosted, tool, {"number": number}, ran.append)
+    assert ran == [{"number": 0}, {"number": 1}]
+
+
 def test_arguments_that_a_guard_changed_are_those_that_are_carried_out(call: Any) -> None:
     hidden = says(Action.REDACT, Stage.TOOL_CALL, patches=(Patch(("a", "*"), "[hidden]"),))
     hosted = LOOP.run(shield_for({"name": "p"}, guards=[hidden]), "ann")
