@@ -55,7 +55,7 @@ EDGES: Final = (
         WARNING,
         HALTED,
         (Signal.EXHAUSTED, Signal.WORSENED, Signal.HALT),
-        "its budget is used up, even more of the last calls failed, or an operator stops it",
+        "its budget is gone, more calls fail, or an operator stops it",
     ),
     Edge(QUARANTINE, WARNING, (Signal.LAPSED,), "the quarantine is over, or an operator ends it"),
     Edge(QUARANTINE, SAFE, (Signal.SAFE_ON,), "an operator switches safe mode on"),
