@@ -332,7 +332,7 @@ class Sitting:
                 again = self._broken(pos, "kernel.guard_error", type(error).__name__)
             if again is None:
                 continue
-            if again.patches and not again.shadow and _changes(content, again.patches):
+            if again.patches and not again.shadow and not stops(again) and _changes(content, again.patches):
                 self._refuse_patches(pos)
             elif not any(
                 f.guard == again.guard and f.code == again.code and f.action >= again.action for _, f in known

@@ -67,6 +67,15 @@ def case_a_patch_that_does_not_fit_is_refused() -> None:
         same(decision.skipped, ("o",))
 
 
+def case_what_halts_the_patched_call_halts_it_with_a_patch_too() -> None:
+    """A guard that would change what it stops has its say: the refusal of its patch is the milder of the two."""
+    ends = watcher("r", Action.HALT, "scene.end", GONE, "whole").guard
+    scene = Scene(Placed("r", ends.__class__((*ends.rules, *REDACTS.guard.rules))))
+    decision = scene.judge(scene.call(text=TEXT))
+    same(said(decision), [("r", "scene.redact", Action.REDACT), ("r", "scene.end", Action.HALT)])
+    same((decision.action, decision.patches), (Action.HALT, ()))
+
+
 def case_a_patch_that_leaves_some_skips_only_where_it_is_refused() -> None:
     """One of two secrets is left: a call is refused, and nothing behind is judged. Of a handoff that was made it is
     only a warning, and everybody behind is heard on the patched content. The model says the same."""
