@@ -74,6 +74,7 @@ PATCHING: Final = (
     _M("a host that cannot patch goes ahead", JUDGING, "not plan.redacts and", "plan.redacts and"),
     _M("patched content not judged", JUDGING, "(read(patched), *readings[1:])", "readings"),
     _M("patch that must be made again", JUDGING, "_changes(patched, finding.patches):", "False:"),
+    _M("what halts with a patch is only refused", JUDGING, "finding.action < STOPS and not finding", "not finding"),
     _M(
         "patch that does not fit passes",
         JUDGING,
