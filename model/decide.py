@@ -19,6 +19,8 @@ from stanchion.kernel.lookups import Answer
 from stanchion.kernel.state import UNREACHED
 
 Records = Mapping[str, tuple[int, Any]]
+CLOSED = ("kernel.halted", "kernel.quarantined", "kernel.paused")
+"""What gates say that may end by itself; without the store nobody knows that it has."""
 
 
 class Expected(NamedTuple):
@@ -117,7 +119,7 @@ def expect_lost(
     known = sitting.found if sitting.cut < 0 else []
     if not known and confirmed >= 0:
         then = Sitting(policy, moment, Remembered(remembered), told, answers, can).found
-        known = [(pos, finding) for pos, finding in then if finding.code in ("kernel.halted", "kernel.quarantined")]
+        known = [(pos, finding) for pos, finding in then if finding.code in CLOSED]
     if known:
         lost = Finding(Action.BLOCK, code, (UNREACHED,), guard="kernel", shadow=policy.shadow)
         return _resolve(sitting, [*known, (-1, lost)], None, (), lost=True)

@@ -332,14 +332,13 @@ class Sitting:
                 again = self._broken(pos, "kernel.guard_error", type(error).__name__)
             if again is None:
                 continue
-            unclean = bool(again.patches) and not again.shadow and _changes(content, again.patches)
-            if unclean:
+            if again.patches and not again.shadow and not stops(again) and _changes(content, again.patches):
                 self._refuse_patches(pos)
             elif not any(
                 f.guard == again.guard and f.code == again.code and f.action >= again.action for _, f in known
             ):
                 self.found.append((pos, again))
-            if stops(again) or unclean:
+            if pos >= self.cut:  # a refusal that only warns skips nothing
                 break
         self.found = sorted([entry for entry in self.found if entry[0] <= self.cut], key=lambda entry: entry[0])
 

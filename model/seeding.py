@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import shutil
 import tempfile
@@ -28,8 +29,15 @@ def seeded(source: str, mutation: Mutation) -> str:
 
 
 def check_place(mutation: Mutation) -> None:
-    """Raise what `seeded` raises, before anything is tried."""
-    seeded((PACKAGE / mutation.file).read_text(encoding="utf-8"), mutation)
+    """Raise what `seeded` raises, before anything is tried; a fault with which a file is no Python shows nothing."""
+    made = seeded((PACKAGE / mutation.file).read_text(encoding="utf-8"), mutation)
+    try:
+        ast.parse(made)
+    except SyntaxError as error:
+        raise SystemExit(
+            f"mutant `{mutation.name}`: with it `{mutation.file}` is no Python at line {error.lineno}; "
+            "write it anew where the mutants are listed, in model"
+        ) from error
 
 
 @contextmanager

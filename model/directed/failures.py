@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from model.compare import compare
+from model.decide import expect_lost
 from model.directed.scene import Scene, broken, said, same, watcher
 from model.drawn.guards import Asker, Looper, Meter, Rule, Watcher
 from stanchion.kernel.actions import Action, Risk
+from stanchion.kernel.chain import EVERY_ACTION
+from stanchion.kernel.events import Moment
 from stanchion.kernel.findings import Finding
-from stanchion.kernel.gates import standing_key
+from stanchion.kernel.gates import ending_key, standing_key
 from stanchion.kernel.guard import Placed
 from stanchion.kernel.lookups import Answered, Expired, Failed
 from stanchion.kernel.state import UNREACHED, Line
@@ -117,6 +121,21 @@ def case_without_the_store_a_known_gate_stays_closed() -> None:
         decision = scene.judge(lost=True)
         same((decision.code, [f.code for f in decision.findings]), (code, [code, "kernel.store_lost"]))
         same(scene.judge(scene.call(tool="b"), lost=True).action, Action.ALLOW)
+
+
+def case_without_the_store_a_pause_lasts() -> None:
+    """By the host's clock it is over, and nobody can ask the store. The model says the same."""
+    scene = Scene(Placed("m", Meter((Line("run/n"),)), fail_open=True))
+    pause = {"ticket": "t1", "scope": "run", "until": scene.clock() + 10}
+    scene.put(ending_key("default", "r1"), pause)
+    same(scene.judge().code, "kernel.paused")
+    scene.clock.advance(30)
+    call, confirmed, told = scene.call(), scene.plans.confirmed, scene.plans.told
+    decision = scene.judge(call, lost=True)
+    same([finding.code for finding in decision.findings], ["kernel.paused", "kernel.store_lost"])
+    known = dict(scene.records)
+    should = expect_lost(scene, Moment((call,)), {}, EVERY_ACTION, known, True, confirmed, told)
+    compare(decision, should, "a pause")
 
 
 def case_a_policy_in_shadow_refuses_nothing_without_the_store() -> None:

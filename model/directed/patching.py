@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from model.compare import compare
+from model.decide import expect
 from model.directed.scene import RUN, Scene, said, same, watcher
 from model.drawn.guards import GONE, SECRET, Looper, Meter
+from model.history import History
 from stanchion.kernel.actions import Action
-from stanchion.kernel.events import ModelCall
+from stanchion.kernel.events import HandoffDone, ModelCall, Moment
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Placed
 from stanchion.kernel.state import Line, key
@@ -62,6 +65,29 @@ def case_a_patch_that_does_not_fit_is_refused() -> None:
         decision = scene.judge(request)
         same((edit, decision.action, decision.code), (edit, Action.BLOCK, "kernel.patch_failed"))
         same(decision.skipped, ("o",))
+
+
+def case_what_halts_the_patched_call_halts_it_with_a_patch_too() -> None:
+    """A guard that would change what it stops has its say: the refusal of its patch is the milder of the two."""
+    ends = watcher("r", Action.HALT, "scene.end", GONE, "whole").guard
+    scene = Scene(Placed("r", ends.__class__((*ends.rules, *REDACTS.guard.rules))))
+    decision = scene.judge(scene.call(text=TEXT))
+    same(said(decision), [("r", "scene.redact", Action.REDACT), ("r", "scene.end", Action.HALT)])
+    same((decision.action, decision.patches), (Action.HALT, ()))
+
+
+def case_a_patch_that_leaves_some_skips_only_where_it_is_refused() -> None:
+    """One of two secrets is left: a call is refused, and nothing behind is judged. Of a handoff that was made it is
+    only a warning, and everybody behind is heard on the patched content. The model says the same."""
+    left = ("r", "scene.redact"), ("r", "kernel.patch_failed")
+    scene = Scene(REDACTS, watcher("w", Action.WARN, "scene.gone", GONE), max_age_ms=-1)
+    call = scene.call(text=f"{SECRET} and {SECRET}")
+    done = HandoffDone(id="d", at=scene.clock(), run=RUN, call="0", to="bob", payload=call.args)
+    for event, action, behind in ((call, Action.BLOCK, ()), (done, Action.WARN, (("w", "scene.gone"),))):
+        decision = scene.judge(event)
+        same([(guard, code) for guard, code, _ in said(decision)], [*left, *behind])
+        same((decision.action, decision.skipped), (action, () if behind else ("w",)))
+        compare(decision, expect(scene, Moment((event,)), History(), {}), event.stage)
 
 
 def case_a_refused_patch_writes_no_record_behind_it() -> None:

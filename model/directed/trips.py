@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-from model.directed.scene import Scene, broken, said, same, watcher
+from model.directed.scene import RUN, Scene, broken, said, same, watcher
 from model.drawn.guards import Asker, Looper, Meter, Rule
 from stanchion.kernel.actions import Action, Category
-from stanchion.kernel.events import Charge, Moment
+from stanchion.kernel.events import Charge, Moment, ToolResult
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Placed
 from stanchion.kernel.lookups import Answered
@@ -34,6 +34,14 @@ def case_a_moment_is_judged_eight_times_at_most() -> None:
     same((decision.action, decision.code, decision.skipped), (Action.BLOCK, "kernel.contention", ("a", "l", "m")))
     same((len(scene.batches), scene.asked), (8, ["a"]))
     same(scene.total(key("default", "run", "r1", "n")), 0)
+
+
+def case_what_was_done_is_judged_eight_times_at_most_too() -> None:
+    """It cannot be refused any more: its result is withheld, and the refusal says that it is not settled."""
+    scene = _Restless(Placed("l", Looper("l", 9, Finding(Action.BLOCK, "scene.loop"))))
+    result = ToolResult(id="d", at=scene.clock(), run=RUN, call="0", tool="a", result={"text": ""})
+    decision = scene.judge(result)
+    same((decision.action, decision.code, len(scene.batches)), (Action.BLOCK, "kernel.done_unsettled", 8))
 
 
 def case_a_moment_judged_again_under_its_id_is_booked_once() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from model.mutants import attempt, main
 from model.mutations import MUTATIONS, QUICK, Mutation
-from model.seeding import PACKAGE, seeded
+from model.seeding import check_place, seeded
 
 
 @pytest.mark.parametrize("name", QUICK)
@@ -19,8 +19,8 @@ def test_without_a_fault_nothing_is_noticed() -> None:
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=[mutation.name for mutation in MUTATIONS])
 def test_each_fault_still_has_its_place(mutation: Mutation) -> None:
-    source = (PACKAGE / mutation.file).read_text(encoding="utf-8")
-    assert seeded(source, mutation) != source
+    check_place(mutation)
+    assert mutation.old != mutation.new
     assert len({other.name for other in MUTATIONS}) == len(MUTATIONS)
 
 
@@ -28,6 +28,12 @@ def test_a_fault_whose_text_is_gone_is_an_error() -> None:
     gone = Mutation("gone", "kernel/engine.py", "no such text", "")
     with pytest.raises(SystemExit, match="0 times, not once"):
         seeded("", gone)
+
+
+def test_a_fault_that_makes_no_python_is_an_error() -> None:
+    (sound,) = [mutation for mutation in MUTATIONS if mutation.name == "patched content not judged"]
+    with pytest.raises(SystemExit, match="is no Python at line"):
+        check_place(sound._replace(new="(*readings)"))
 
 
 def test_the_command_prints_a_row_for_each_fault(capsys: pytest.CaptureFixture[str]) -> None:

@@ -239,7 +239,8 @@ def settle_known(
         worst = said.get((finding.guard, finding.code), finding.action)
         said[finding.guard, finding.code] = max(worst, finding.action)
     for pos, finding in again:
-        if finding.patches and not finding.shadow and _changes(patched, finding.patches):
+        milder = finding.action < STOPS and not finding.shadow  # what stops is never patched, and stands as it is
+        if milder and finding.patches and _changes(patched, finding.patches):
             refusal = Finding(Action.BLOCK, "kernel.patch_failed", (finding.guard,))
             cut = note(plan, pos, refusal, found, cut)
         elif finding.action > said.get((finding.guard, finding.code), -1):
