@@ -30,6 +30,17 @@ def test_rooms_say_what_they_hold_and_import(tmp_path: Path) -> None:
     assert found["top"].imports == {"middle", "base"}
 
 
+def test_only_imports_count_however_they_are_written(tmp_path: Path) -> None:
+    root = house(tmp_path, one="", two="", three="", top="")
+    (root / "top" / "a.py").write_text('"""As pack.one.thing, and unlike `from pack import two`."""\n')
+    assert rooms(root, "pack")["top"].imports == frozenset()
+    (root / "top" / "b.py").write_text("def late():\n    import pack.one.thing\n")
+    (root / "top" / "c.py").write_text("import pack.one\nfrom pack import (\n    two,\n)\n")
+    (root / "top" / "d.py").write_text("from pack.one import X\nfrom pack.three.thing import X\n")
+    rooms.cache_clear()
+    assert rooms(root, "pack")["top"].imports == {"one", "two", "three"}
+
+
 def test_an_arrow_that_follows_from_two_is_left_out(tmp_path: Path) -> None:
     found = rooms(house(tmp_path, base="", middle="base", top="middle base"), "pack")
     assert steps(found) == {"base": frozenset(), "middle": {"base"}, "top": {"middle"}}

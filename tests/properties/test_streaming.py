@@ -210,7 +210,7 @@ def _payload(row: dict[str, Any]) -> str:
 def test_what_shipped_guards_find_is_found_in_streams() -> None:
     """Each thing that a rule finds, between words, cut in its middle; some of them letter by letter."""
     wrong = []
-    for number, text in enumerate(some(findings(), 20, "cut")):
+    for number, text in enumerate(some(findings(), 40, "cut")):
         said = f"look: {text} and so on"
         expected = whole(shipped(), said)
         ways: list[Iterable[int]] = [(6 + len(text) // 2,)]
