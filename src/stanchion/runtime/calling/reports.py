@@ -143,7 +143,7 @@ def _ended(
     said = failure_in(event.result) if stage is Stage.TOOL_RESULT else None
     answer: Decision | None = None
     if said is not None:
-        answer = yield from taken_in(desk, said, call, event.tool, event.args, settles, notes)
+        answer, _ = yield from taken_in(desk, said, call, event.tool, event.args, settles, notes)
         event, settles, notes = failing(event), (), ()
     elif stage is Stage.TOOL_RESULT and is_open and event.part <= 1 and desk.shield.policy.undos:
         remember_reported(desk, event.tool, done, dict(event.args))
