@@ -28,9 +28,9 @@ def faults(source: str) -> Iterator[str]:
         taken = {alias.name for alias in imported.names}
         if (module == "msgspec" and taken & FROM_THERE) or module in {f"msgspec.{name}" for name in FORMATS}:
             yield f"{imported.lineno}: write `import msgspec`, so that it can be seen what is read by it"
-    for imported in nodes(tree, ast.Import):
-        if any(alias.name.split(".")[0] == "msgspec" and alias.asname for alias in imported.names):
-            yield f"{imported.lineno}: msgspec has no other name here"
+    for whole in nodes(tree, ast.Import):
+        if any(alias.name.split(".")[0] == "msgspec" and alias.asname for alias in whole.names):
+            yield f"{whole.lineno}: msgspec has no other name here"
     # Every mention counts, not only calls: a function that is handed on is called somewhere else.
     called = {id(call.func): call for call in nodes(tree, ast.Call)}
     for mention in nodes(tree, ast.Attribute):
