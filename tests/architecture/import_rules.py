@@ -13,32 +13,33 @@ from tests.sources import nodes, tree_of
 
 SIDE = frozenset({"stores", "audit", "approvals", "telemetry"})
 INNER = frozenset({"kernel", "readings", "guards", "tutor", "policy", "experience", "advice"})
-OUTER = INNER | SIDE | {"folders", "locks", "runtime", "root"}
+OUTER = INNER | SIDE | {"folders", "locks", "runtime", "root", "typed"}
 
 LAB = "stanchion_lab"
 
 # Room → rooms it may import besides itself. `root` is `stanchion/__init__.py`; the lab is a distribution of its own.
 ALLOWED: dict[str, frozenset[str]] = {
-    "kernel": frozenset(),
-    "readings": frozenset({"kernel"}),
-    "guards": frozenset({"kernel", "readings"}),
-    "tutor": frozenset({"kernel", "readings"}),
+    "kernel": frozenset({"typed"}),
+    "readings": frozenset({"kernel", "typed"}),
+    "guards": frozenset({"kernel", "readings", "typed"}),
+    "tutor": frozenset({"kernel", "readings", "typed"}),
     "experience": frozenset({"kernel", "readings"}),
     "advice": frozenset({"kernel", "experience"}),
-    "policy": frozenset({"kernel", "readings", "guards", "tutor", "folders"}),
+    "policy": frozenset({"kernel", "readings", "guards", "tutor", "folders", "typed"}),
     "folders": frozenset(),
     "locks": frozenset(),
-    **dict.fromkeys(SIDE, frozenset({"kernel", "locks"})),
-    "stores": frozenset({"kernel", "experience", "locks"}),
-    "audit": frozenset({"kernel", "experience", "folders", "locks"}),
-    "runtime": INNER | SIDE | {"folders", "locks"},
+    "typed": frozenset({"locks"}),
+    **dict.fromkeys(SIDE, frozenset({"kernel", "locks", "typed"})),
+    "stores": frozenset({"kernel", "experience", "locks", "typed"}),
+    "audit": frozenset({"kernel", "experience", "folders", "locks", "typed"}),
+    "runtime": INNER | SIDE | {"folders", "locks", "typed"},
     "hosting": OUTER - {"guards"},
     "views": OUTER - {"root"},
     "dialects": OUTER | {"hosting"},
     "adapters": (OUTER | {"hosting"}) - {"guards"},
     "service": OUTER | {"hosting", "views"},
     "demo": OUTER | {"hosting", "views"},
-    "testing": frozenset({"approvals", "kernel", "policy", "runtime", "stores"}),
+    "testing": frozenset({"approvals", "kernel", "policy", "runtime", "stores", "typed"}),
     "cli": OUTER | {"hosting", "views", "dialects", "adapters", "service", "demo"},
     LAB: OUTER | {"hosting", "views", "dialects", "cli"},
     "root": INNER | {"runtime"},

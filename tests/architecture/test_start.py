@@ -40,7 +40,7 @@ STANDARD = (
     "typing_extensions",
 )  # fmt: skip
 """What costs much to load, and no check of a plain call needs."""
-OURS = 392
+OURS = 393
 """How many modules of ours a check with the guard `shell` loads. It may fall; whoever raises it says why."""
 
 LOADED = "found = sorted(set(sys.modules) - before); import json; print(json.dumps(found))"

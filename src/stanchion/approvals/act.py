@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion.approvals.errors import AnswerRefused
 
 FORM: Final = b"stanchion-answer-1\n"
@@ -115,7 +116,7 @@ def answer_of(data: bytes) -> Answer:
     if len(data) > LARGEST:
         raise AnswerRefused(f"this is not an answer: it has more than {LARGEST:,} bytes")
     try:
-        return msgspec.json.decode(data, type=Answer)
+        return typed.decode(data, Answer)
     except msgspec.MsgspecError as error:
         raise AnswerRefused(
             f"this is not an answer: {error}; use it exactly as `stanchion tickets sign` wrote it"

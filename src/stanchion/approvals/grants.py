@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion.approvals.act import Answer
 from stanchion.approvals.digest import Deed
 from stanchion.approvals.errors import TicketError
@@ -47,7 +48,7 @@ def grants_key(tenant: str) -> str:
 def grants_of(value: Any) -> tuple[Grant, ...]:
     """The grants that a record tells; none where it cannot be read."""
     try:
-        return msgspec.convert([] if value is None else value, tuple[Grant, ...])
+        return typed.convert([] if value is None else value, tuple[Grant, ...])
     except msgspec.ValidationError:
         return ()
 

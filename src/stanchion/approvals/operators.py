@@ -8,6 +8,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from stanchion import typed
 from stanchion.approvals.errors import OperatorError
 from stanchion.kernel.autonomy import OPERATOR
 from stanchion.kernel.regex import regex
@@ -118,7 +119,7 @@ def changes_of(value: Any) -> tuple[Change, ...]:
     if value is None:
         return ()
     try:
-        return msgspec.convert(value, tuple[Change, ...])
+        return typed.convert(value, tuple[Change, ...])
     except msgspec.ValidationError as error:
         raise OperatorError(f"the operators in the store cannot be read: {error}; restore the store") from None
 
@@ -132,7 +133,7 @@ def check_name(name: str) -> None:
 def operators_of(value: Any) -> tuple[Operator, ...]:
     """The operators that a mark tells; none where it cannot be read."""
     try:
-        return msgspec.convert([] if value is None else value, tuple[Operator, ...])
+        return typed.convert([] if value is None else value, tuple[Operator, ...])
     except msgspec.ValidationError:
         return ()
 

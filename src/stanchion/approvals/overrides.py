@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion.approvals.bypass import NOBODY, Review
 from stanchion.approvals.digest import SHORT, hashed
 from stanchion.approvals.errors import TicketClosed, TicketError
@@ -44,7 +45,7 @@ def reviews_key(tenant: str) -> str:
 
 def reviews_of(value: Any) -> Reviews:
     """The reviews that a record tells."""
-    return {} if value is None else msgspec.convert(value, Reviews)
+    return {} if value is None else typed.convert(value, Reviews)
 
 
 def overridden(ticket: Ticket, call: str) -> Ticket:

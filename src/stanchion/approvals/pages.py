@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import ABSENT, Records, key
 
@@ -45,12 +46,12 @@ def page_key(tenant: str, number: int) -> str:
 
 def head_of(value: Any) -> Head:
     """The head that a record tells."""
-    return Head() if value is None else msgspec.convert(value, Head)
+    return Head() if value is None else typed.convert(value, Head)
 
 
 def page_of(value: Any) -> Page:
     """The page that a record tells."""
-    return {} if value is None else msgspec.convert(value, Page)
+    return {} if value is None else typed.convert(value, Page)
 
 
 def pages_for(records: Records, tenant: str) -> tuple[str, ...]:

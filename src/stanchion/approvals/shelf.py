@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
 
+from stanchion import typed
 from stanchion.approvals.errors import TicketError
 from stanchion.approvals.grants import Grant, grants_key, grants_of
 from stanchion.approvals.pages import filed, page_key, pages_for, relisted
@@ -155,7 +156,7 @@ def read(value: Any) -> Ticket | None:
     if value is None:
         return None
     try:
-        return msgspec.convert(value, Ticket)
+        return typed.convert(value, Ticket)
     except msgspec.ValidationError as error:
         raise TicketError(f"a ticket cannot be read: {error}; use the version of Stanchion that wrote it") from None
 
@@ -174,7 +175,7 @@ def all_in(store: Looks, tenant: str | None = None, beginning: str = "") -> Iter
         if cell.value is None or "}ticket:" not in cell.key:
             continue
         try:
-            ticket = msgspec.convert(cell.value, Ticket)
+            ticket = typed.convert(cell.value, Ticket)
         except msgspec.ValidationError:
             continue
         if ticket.key == cell.key and ticket.id.startswith(beginning):

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion.audit.record import FINDING, RISKS, Entry
 from stanchion.kernel.actions import Risk
 from stanchion.kernel.content import with_content
@@ -63,11 +64,11 @@ def event_of(entry: Entry, run: RunInfo, args: dict[str, Any] | None = None, bef
     if before and "before" in names:
         known["before"] = before
     own = {name: value for name, value in entry.beside.items() if name in names and not withheld(value)}
-    bare: Event = msgspec.convert({**texts, **known, **own}, kind)
+    bare: Event = typed.convert({**texts, **known, **own}, kind)
     if entry.content is None or withheld(entry.content):
         return bare
     try:
-        whole: Event = msgspec.convert(msgspec.to_builtins(with_content(bare, entry.content)), kind)
+        whole: Event = typed.convert(msgspec.to_builtins(with_content(bare, entry.content)), kind)
     except (msgspec.ValidationError, TypeError, ValueError):
         return bare
     return whole
@@ -143,6 +144,6 @@ def _answer(answer: Answer) -> Answer:
     if not isinstance(answer, Answered) or not isinstance(answer.value, dict) or answer.value.keys() != {FINDING}:
         return answer
     try:
-        return Answered(msgspec.convert(answer.value[FINDING], Finding))
+        return Answered(typed.convert(answer.value[FINDING], Finding))
     except msgspec.ValidationError:
         return answer

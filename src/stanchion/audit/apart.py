@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion.audit.record import LONGEST, Entry, Said, canonical, digest_of, plain, spelled_out
 from stanchion.audit.repeated import Brief
 from stanchion.kernel.findings import Finding
@@ -86,13 +87,13 @@ _SHADOW: Final = [name for name, *_ in _FIELDS].index("shadow")
 @cache
 def _entry() -> Callable[[bytes], Entry]:
     """Reads a skeleton; made when the first is read."""
-    return msgspec.json.Decoder(Entry).decode
+    return typed.reader(Entry).decode
 
 
 @cache
 def _told() -> Callable[[bytes], Told]:
     """Reads what stands apart."""
-    return msgspec.json.Decoder(Told).decode
+    return typed.reader(Told).decode
 
 
 class Salts:
@@ -126,7 +127,7 @@ def encode(entry: Entry, salt: str = NO_SALT, brief: Brief | None = None) -> Par
     if brief is not None:
         entry = msgspec.structs.replace(entry, policy=brief.policy, records=brief.records, left=brief.left)
     if not is_data:
-        entry = msgspec.convert(spelled_out(msgspec.to_builtins(entry, enc_hook=plain)), Entry)
+        entry = typed.convert(spelled_out(msgspec.to_builtins(entry, enc_hook=plain)), Entry)
         parts = _encode(entry, salt)
         if _fits(parts):
             return parts

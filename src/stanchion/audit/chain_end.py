@@ -7,6 +7,7 @@ from typing import BinaryIO, Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion.audit.heads import Head, read_head
 from stanchion.audit.keys import Key
 from stanchion.audit.layout import segment_file, segments
@@ -112,7 +113,7 @@ def _began(folder: Path, number: int) -> int:
     with segment_file(folder, number).open("rb") as file:
         line = parse_line(file.readline(NEAR).rstrip(b"\n"))
     try:
-        return 0 if line is None else msgspec.json.decode(line.body, type=Began).at
+        return 0 if line is None else typed.decode(line.body, Began).at
     except msgspec.MsgspecError:
         return 0
 
@@ -168,7 +169,7 @@ def _follow(data: bytes, end: End, macs: Macs | None) -> End:
 def _place(line: Line, seq: int, prev: str) -> Binding | None:
     """Where a record stands that follows from the one before; `None` where it does not."""
     try:
-        place = msgspec.json.decode(line.body, type=Binding)
+        place = typed.decode(line.body, Binding)
     except msgspec.MsgspecError:
         return None
     return place if place.seq == seq and place.prev == prev and line.fits else None

@@ -8,6 +8,7 @@ from typing import Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion.audit.anchors import Anchor
 from stanchion.audit.heads import write_private
 from stanchion.audit.layout import DOUBT, chains, segments
@@ -40,7 +41,7 @@ def doubted(trail: Path) -> dict[str, tuple[str, int, str, str]]:
     found = {}
     for name in chains(trail):
         try:
-            known = msgspec.json.decode((trail / name / DOUBT).read_bytes(), type=Doubt)
+            known = typed.decode((trail / name / DOUBT).read_bytes(), Doubt)
         except FileNotFoundError:
             continue
         except (OSError, msgspec.MsgspecError):

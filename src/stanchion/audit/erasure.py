@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from stanchion import typed
 from stanchion.audit import notes
 from stanchion.audit.chain import Chain
 from stanchion.audit.chain_end import Unfit
@@ -161,7 +162,7 @@ class _Numbered(msgspec.Struct, frozen=True, gc=False):
 
 def _numbered(body: bytes) -> tuple[int, str]:
     try:
-        return msgspec.structs.astuple(msgspec.json.decode(body, type=_Numbered))
+        return msgspec.structs.astuple(typed.decode(body, _Numbered))
     except msgspec.MsgspecError:
         return -1, ""
 

@@ -9,6 +9,7 @@ from typing import Any, BinaryIO, Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion.audit.apart import Told, is_erased
 from stanchion.audit.lines import KEPT
 from stanchion.audit.record import Entry, Said, canonical
@@ -73,13 +74,13 @@ def _column(field: msgspec.structs.FieldInfo) -> Any:
 
 
 Row: Final = msgspec.defstruct("Row", [_column(field) for field in _FIELDS], frozen=True)
-_read: Final = msgspec.json.Decoder(Row).decode
+_read: Final = typed.reader(Row).decode
 _values: Final = attrgetter(*[field.name for field in _FIELDS])
-_said: Final = msgspec.json.Decoder(tuple[Said, ...]).decode
+_said: Final = typed.reader(tuple[Said, ...]).decode
 _NAMES: Final = [field.name for field in _FIELDS]
 _PLACES: Final = {field.name: _NAMES.index(field.name) for field in _TOLD if field.name in _NAMES}
 _Apart: Final = msgspec.defstruct("Apart", [_column(field) for field in _TOLD], frozen=True)
-_apart: Final = msgspec.json.Decoder(_Apart).decode
+_apart: Final = typed.reader(_Apart).decode
 
 
 def write_parquet(records: Iterable[Found], sink: BinaryIO) -> int:

@@ -9,6 +9,7 @@ from typing import Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion.audit.layout import HEAD, HEAD_NEW
 
 _FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
@@ -38,7 +39,7 @@ class Head(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 def read_head(chain: Path) -> Head | None:
     """A chain's head; `None` where there is none that can be read."""
     try:
-        return msgspec.json.decode((chain / HEAD).read_bytes(), type=Head)
+        return typed.decode((chain / HEAD).read_bytes(), Head)
     except (OSError, msgspec.MsgspecError):
         return None
 

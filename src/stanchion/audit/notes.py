@@ -6,6 +6,7 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
+from stanchion import typed
 from stanchion.audit.apart import NO_SALT, Parts, bound, is_erased
 from stanchion.audit.record import LONGEST, VERSION, Redact, plain, spelled_out
 from stanchion.audit.redaction import masked
@@ -138,7 +139,7 @@ def encode_note(note: Note, salt: str = NO_SALT) -> Parts:
     try:
         return _parts(note, salt)
     except (UnicodeEncodeError, TypeError):
-        return _parts(msgspec.convert(spelled_out(msgspec.to_builtins(note, enc_hook=plain)), type(note)), salt)
+        return _parts(typed.convert(spelled_out(msgspec.to_builtins(note, enc_hook=plain)), type(note)), salt)
 
 
 def _parts(note: Note, salt: str) -> Parts:
@@ -156,7 +157,7 @@ def _bytes(note: Note) -> bytes:
 
 def note_from(body: bytes, kept: bytes, kind: type[N]) -> N:
     """A record that is no decision, joined again; what was erased of it says so."""
-    note = msgspec.json.decode(body, type=kind)
+    note = typed.decode(body, kind)
     if not kept or is_erased(body, kept):
         gone = is_erased(body, kept) and isinstance(note, Ended | Told)
         return msgspec.structs.replace(note, why=GONE) if gone else note

@@ -12,6 +12,7 @@ from typing import Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion.audit.chain_lock import lock_waiting
 from stanchion.audit.errors import TrailError
 from stanchion.audit.heads import sync_folder, write_private
@@ -105,7 +106,7 @@ def read_key(path: Path) -> KeyFile:
 def _decoded(path: Path, data: bytes) -> KeyFile:
     make = "make one with `stanchion audit key new FILE`"
     try:
-        found = msgspec.json.decode(data, type=KeyFile)
+        found = typed.decode(data, KeyFile)
         secret = bytes.fromhex(found.secret)
     except (msgspec.MsgspecError, ValueError):
         raise TrailError(f"the audit key `{path}` is not a key: {make}") from None

@@ -9,6 +9,7 @@ from typing import Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion.audit.heads import Head
 from stanchion.audit.layout import CUT, DOUBT, HEAD, HEAD_NEW, LOCK, SEGMENT, chains, segment_file, segments
 from stanchion.audit.lines import is_text
@@ -88,7 +89,7 @@ def _may_be(line: bytes, meant: Meant) -> bool:
 
 def _is_head(data: bytes) -> bool:
     try:
-        msgspec.json.decode(data, type=Head, strict=True)
+        typed.decode(data, Head)
     except msgspec.MsgspecError:
         return False
     return True

@@ -10,6 +10,7 @@ from typing import Final, Protocol
 
 import msgspec
 
+from stanchion import typed
 from stanchion.audit import notes
 from stanchion.audit.chain import Chain
 from stanchion.audit.chain_end import Unfit, last_line
@@ -211,7 +212,7 @@ def _read(folder: Path, number: int) -> Old | None:
 
 def _ends(line: Line) -> Ends | None:
     try:
-        return msgspec.json.decode(line.body, type=Ends)
+        return typed.decode(line.body, Ends)
     except msgspec.MsgspecError:
         return None
 

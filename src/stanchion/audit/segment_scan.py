@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion.audit import notes
 from stanchion.audit.apart import data_from, entry_from
 from stanchion.audit.layout import segment_file
@@ -79,7 +80,7 @@ def _nobody(chain: str, number: int, offset: int) -> None:
     """Hears it, and does nothing."""
 
 
-_stub = msgspec.json.Decoder(Stub).decode
+_stub = typed.reader(Stub).decode
 
 
 def forwards(folder: Path, number: int, missed: Missed = _nobody) -> Iterator[Found]:

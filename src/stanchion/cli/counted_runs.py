@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion import Run, Shield
+from stanchion import Run, Shield, typed
 from stanchion.cli.check_runs import JudgedEvent, agree
 from stanchion.cli.events import Report
 from stanchion.cli.unresolved import Taking
@@ -80,7 +80,7 @@ class CountedRuns:
         """What is kept of a run; of two processes that begin one at once, the first says how."""
 
         def kept(value: Any, now: int) -> Any:
-            known = first if value is None else msgspec.convert(value, Began)
+            known = first if value is None else typed.convert(value, Began)
             if known is None or (value is not None and now - known.written < FRESH_MS):
                 return LEFT
             return msgspec.to_builtins(msgspec.structs.replace(known, written=now))
@@ -90,4 +90,4 @@ class CountedRuns:
             return (yield from change(self.shield.records, batch, tenant, began_key(tenant, name), kept))
 
         value = drive(written(), self.shield).value
-        return None if value is None else msgspec.convert(value, Began)
+        return None if value is None else typed.convert(value, Began)

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion.cli.parser import nearest
 from stanchion.kernel.content import content_of
 from stanchion.kernel.events import OF_STAGE, RunInfo
@@ -160,7 +161,7 @@ def read(data: Any) -> Report:
         if field.required and field.name not in data:
             raise BadEvent(f"`{stage}` needs the field `{field.name}`: add it")
     try:
-        msgspec.convert(data, _shape(stage))
+        typed.convert(data, _shape(stage))
     except msgspec.ValidationError as error:
         raise BadEvent(_explained(stage, str(error))) from None
     return Report(

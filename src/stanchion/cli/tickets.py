@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion import Shield, StanchionError
+from stanchion import Shield, StanchionError, typed
 from stanchion.approvals.act import LARGEST
 from stanchion.approvals.answerers import By, Signer, Wish
 from stanchion.approvals.edits import checked_edits
@@ -265,7 +265,7 @@ def _sign(args: argparse.Namespace) -> int:
     from stanchion.audit.layout import state_folder
 
     try:
-        ticket = msgspec.json.decode(_content(args.id, 4 * LARGEST), type=Ticket)
+        ticket = typed.decode(_content(args.id, 4 * LARGEST), Ticket)
     except msgspec.MsgspecError as error:
         raise BadInput(f"`{args.id}` is not a ticket: {error}; write it with `stanchion tickets request`") from None
     if not args.as_name or (args.key is None and not args.ssh_agent):

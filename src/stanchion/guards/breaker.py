@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
 
+from stanchion import typed
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Failure, RunInfo, ToolCall, ToolResult
 from stanchion.kernel.faults import FAILED, UNKNOWN, FaultName
@@ -180,7 +181,7 @@ def circuit_key(run: RunInfo, tool: str, per: str, counter: str) -> str:
 
 def circuit_of(value: Any) -> Circuit:
     """A record as it was written."""
-    return CLOSED if value is None else msgspec.convert(value, Circuit)
+    return CLOSED if value is None else typed.convert(value, Circuit)
 
 
 def _plain(circuit: Circuit) -> Any:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import SPAWNED, Event, Handoff as Handing, HandoffDone
 from stanchion.kernel.findings import Finding
@@ -134,7 +135,7 @@ class Handoff(msgspec.Struct, frozen=True, dict=True):
     def judge(self, reading: Reading[Event], value: Any, _now: int, /) -> Ruling | None:
         """Judge a handoff, and keep where work goes."""
         event = reading.event
-        route = Route() if value is None else msgspec.convert(value, Route)
+        route = Route() if value is None else typed.convert(value, Route)
         if isinstance(event, HandoffDone):
             left = _accepted(route, event)
             return None if left == route else Ruling(None, msgspec.to_builtins(left))

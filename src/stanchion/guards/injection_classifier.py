@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
 
+from stanchion import typed
 from stanchion.guards._routes import Waits, lookup, named, routed
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Event, Prompt, ToolResult
@@ -108,7 +109,7 @@ class InjectionClassifier(msgspec.Struct, frozen=True):
 
     def checked(self, value: Any, /) -> Any:
         """A chance as plain data; anything else is a failure."""
-        return msgspec.to_builtins(msgspec.convert(value, Classified))
+        return msgspec.to_builtins(typed.convert(value, Classified))
 
     def cost(self, _value: Any, /) -> tuple[int, int]:
         """Nothing."""
@@ -116,7 +117,7 @@ class InjectionClassifier(msgspec.Struct, frozen=True):
 
     def judge(self, _reading: Reading[Any], value: Any, /) -> Finding | None:
         """Tell of a text that is likely enough to command."""
-        found = msgspec.convert(value, Classified)
+        found = typed.convert(value, Classified)
         if found.chance < self.at_least:
             return None
         return Finding(ACTIONS[self.action], "classifier.injection", (int(100 * found.chance),))

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from stanchion import typed
 from stanchion.guards._routes import Waits, lookup, named, routed
 from stanchion.kernel.actions import Action, Category, Risk
 from stanchion.kernel.contract.learning import Said
@@ -157,7 +158,7 @@ class LlmJudge(msgspec.Struct, frozen=True, dict=True):
 
     def checked(self, value: Any, /) -> Any:
         """A verdict as plain data; anything else is a failure."""
-        return msgspec.to_builtins(msgspec.convert(value, Verdict))
+        return msgspec.to_builtins(typed.convert(value, Verdict))
 
     def cost(self, value: Any, /) -> tuple[int, int]:
         """The tokens and the money that the model has taken."""
@@ -165,7 +166,7 @@ class LlmJudge(msgspec.Struct, frozen=True, dict=True):
 
     def judge(self, reading: Reading[Any], value: Any, /) -> Finding | None:
         """Do what the policy says for the verdict. An answer of any other form is a failure, which refuses."""
-        answer = msgspec.convert(value, Verdict)
+        answer = typed.convert(value, Verdict)
         if answer.verdict == "allow":
             return None
         usual = ACTIONS[self.action if answer.verdict == "refuse" else self.unsure]

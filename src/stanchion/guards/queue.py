@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
 
+from stanchion import typed
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding, Wait
@@ -89,7 +90,7 @@ class Queue(msgspec.Struct, frozen=True):
     def judge(self, reading: Reading[Event], value: Any, now: int, /) -> Ruling | None:
         """Take a place, wait in line for one, or give one back."""
         event = reading.event
-        line = Line() if value is None else msgspec.convert(value, Line)
+        line = Line() if value is None else typed.convert(value, Line)
         if event.stage not in STARTS:
             return self._leave(event, line)
         ends = [until for _, until in (*line.running, *line.waiting)]
@@ -125,7 +126,7 @@ class Queue(msgspec.Struct, frozen=True):
 
     def vacate(self, value: Any, calls: frozenset[str], /) -> Any:
         """The line without those calls, at work or waiting."""
-        line = Line() if value is None else msgspec.convert(value, Line)
+        line = Line() if value is None else typed.convert(value, Line)
         running = tuple([place for place in line.running if place[0] not in calls])
         waiting = tuple([place for place in line.waiting if place[0] not in calls])
         left = Line(running, waiting)

@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar, Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion.guards._routes import Waits, lookup, named, routed
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Event
@@ -108,7 +109,7 @@ class ScopeClassifier(msgspec.Struct, frozen=True):
 
     def checked(self, value: Any, /) -> Any:
         """A measure as plain data; anything else is a failure."""
-        return msgspec.to_builtins(msgspec.convert(value, Measured))
+        return msgspec.to_builtins(typed.convert(value, Measured))
 
     def cost(self, _value: Any, /) -> tuple[int, int]:
         """Nothing."""
@@ -116,7 +117,7 @@ class ScopeClassifier(msgspec.Struct, frozen=True):
 
     def judge(self, _reading: Reading[Any], value: Any, /) -> Finding | None:
         """Tell of an action that the task hardly covers, where both say enough to be compared."""
-        found = msgspec.convert(value, Measured)
+        found = typed.convert(value, Measured)
         if found.task < self.task_words or found.action < self.action_words or found.covered >= self.covered:
             return None
         return Finding(ACTIONS[self.action], "scope.drifts", (round(100 * found.covered),))

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion.kernel.state import EPOCH, Expect, Fresh
 
 MADE: Final = "made"
@@ -42,5 +43,5 @@ def takes_over(known: tuple[int, Any], fresh: Fresh) -> bool:
     """Whether a store's other epoch is one with which an operator has said to go on, after the known one began."""
     if known[1] is None or fresh.value is None or fresh.number // MARKS == known[0] // MARKS:
         return False
-    before, after = msgspec.convert(known[1], Epoch), msgspec.convert(fresh.value, Epoch)
+    before, after = typed.convert(known[1], Epoch), typed.convert(fresh.value, Epoch)
     return after.how != MADE and after.at > before.at

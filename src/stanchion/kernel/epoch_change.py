@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion.kernel.engine import TRIES
 from stanchion.kernel.epoch import IDS, MARKS, Epoch, expectation
 from stanchion.kernel.scopes import FLEET
@@ -56,7 +57,7 @@ def begin(records: Records, batch_id: str, drawn: int, epoch: Epoch) -> Generato
         now = next((fresh for fresh in reply.fresh if fresh.key == EPOCH), Fresh(EPOCH, 0))
         while drawn in (known[0] // MARKS, now.number // MARKS):
             drawn = drawn % (IDS - 1) + 1
-        earlier = [msgspec.convert(value, Epoch).at for value in (known[1], now.value) if value is not None]
+        earlier = [typed.convert(value, Epoch).at for value in (known[1], now.value) if value is not None]
         epoch = msgspec.structs.replace(epoch, at=max([reply.now, *[at + 1 for at in earlier]]))
         value = msgspec.to_builtins(epoch)
         reply = yield _begun(f"{batch_id}.{turn}", now.number, drawn, value)

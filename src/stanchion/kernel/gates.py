@@ -7,6 +7,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from stanchion import typed
 from stanchion.kernel.actions import Action
 from stanchion.kernel.events import Event, RunInfo
 from stanchion.kernel.findings import Finding
@@ -105,7 +106,7 @@ def standing_of(value: Any) -> Standing:
     if known is None or known[0] is not value:
         if len(_read) >= 64:
             _read.clear()
-        known = _read[id(value)] = (value, msgspec.convert(value, Standing))
+        known = _read[id(value)] = (value, typed.convert(value, Standing))
     return known[1]
 
 
@@ -149,7 +150,7 @@ def stop_of(value: Any) -> Ending | Paused | None:
     """What a run's record says: that it has ended, that it waits for a person, or nothing."""
     if value is None:
         return None
-    return msgspec.convert(value, Paused) if "ticket" in value else msgspec.convert(value, Ending)
+    return typed.convert(value, Paused) if "ticket" in value else typed.convert(value, Ending)
 
 
 def _paused(pauses: list[Paused], event: Event, now: int) -> tuple[Finding | None, int, int]:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion.kernel.actions import Action
 from stanchion.kernel.findings import Finding, Signals
 from stanchion.kernel.guard import Ruling
@@ -48,7 +49,7 @@ def _plainly_sound(finding: Finding) -> bool:
 
 
 def _look_through(finding: Finding) -> None:
-    msgspec.convert(msgspec.to_builtins(finding), Finding)
+    typed.convert(msgspec.to_builtins(finding), Finding)
     patches = (*finding.patches, *finding.hides)
     paths = [patch.path for patch in patches]
     tuples = (finding.args, finding.effects, finding.patches, finding.hides, *paths)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import msgspec
-
+from stanchion import typed
 from stanchion.policy.compile import compile_policy
 from stanchion.policy.document import Document, Node, Unreadable
 from stanchion.policy.errors import Fault, PolicyError
@@ -42,7 +41,7 @@ def faults_of_the_rest(document: Document) -> list[Fault]:
         return document.where(*(("guards", kept[path[1]], *path[2:]) if path[0] == "guards" else path))
 
     try:
-        compile_policy(msgspec.convert(data, any_file()), where, whole=whole)
+        compile_policy(typed.convert(data, any_file()), where, whole=whole)
     except PolicyError as error:
         return list(error.faults)
     return []

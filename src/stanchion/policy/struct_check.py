@@ -11,6 +11,7 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
+from stanchion import typed
 from stanchion.kernel.regex import regex
 from stanchion.policy.document import Document, in_order
 from stanchion.policy.errors import Fault, PolicyError
@@ -22,7 +23,7 @@ _IN_MESSAGE: Final = regex(r"\.([^.\[`]+)|\[(\d+)\]")
 def fits(document: Document, kind: Any) -> bool:
     """Whether a document is of that struct: where it is, nothing has to be said about it."""
     try:
-        msgspec.convert(document.root.data(), kind)
+        typed.convert(document.root.data(), kind)
     except msgspec.ValidationError:
         return False
     return True
@@ -34,7 +35,7 @@ def convert(document: Document, kind: type[T], wider: Callable[[], Any] | None =
     said = ""
     if not document.faults:
         try:
-            return msgspec.convert(document.root.data(), kind)
+            return typed.convert(document.root.data(), kind)
         except msgspec.ValidationError as error:
             said = str(error)
     faults = in_order([*document.faults, *check(document, kind if wider is None else wider())])

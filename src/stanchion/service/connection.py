@@ -8,8 +8,7 @@ from collections import Counter
 from time import monotonic
 from typing import Any, Final
 
-import msgspec
-
+from stanchion import typed
 from stanchion.runtime.remote.framing import FIRST_FRAME, HEAD, MAX_FRAME, BadFrame, packed, size_in, unpacked
 from stanchion.runtime.remote.messages import Hello, Outcome, Request, Sorry
 from stanchion.service.remote_tool import Gone
@@ -19,9 +18,9 @@ FRAME_S: Final = 30.0
 MOST_BYTES: Final = 64 * 1024 * 1024
 """How many bytes of one user may be under way at a time."""
 
-HELLO: Final = msgspec.msgpack.Decoder(Hello)
-REQUEST: Final = msgspec.msgpack.Decoder(Request)
-OUTCOME: Final = msgspec.msgpack.Decoder(Outcome)
+HELLO: Final = typed.unpacker(Hello)
+REQUEST: Final = typed.unpacker(Request)
+OUTCOME: Final = typed.unpacker(Outcome)
 
 
 class Load:

@@ -10,6 +10,7 @@ from typing import Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion.kernel.units import Amounts
 
 KEY_FILE: Final = "broker.key"
@@ -39,7 +40,7 @@ class Passed(msgspec.Struct, frozen=True, array_like=True):
 
 
 _encode = msgspec.msgpack.Encoder().encode
-_decode = msgspec.msgpack.Decoder(Passed).decode
+_decode = typed.unpacker(Passed).decode
 
 
 class Passes:

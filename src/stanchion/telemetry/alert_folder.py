@@ -12,6 +12,7 @@ from typing import Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion.telemetry.alert_windows import Fresh, Looked, Window, looked
 from stanchion.telemetry.file_lock import attempt
 
@@ -31,7 +32,7 @@ class Kept(msgspec.Struct, frozen=True):
     windows: tuple[Window, ...]
 
 
-_decode: Final = msgspec.json.Decoder(Kept).decode
+_decode: Final = typed.reader(Kept).decode
 
 
 def looked_together(folder: Path, fresh: Iterable[Fresh], now_ms: int, last: bool = False) -> Looked | None:

@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from stanchion import typed
 from stanchion.telemetry.figures import Series, Sum
 from stanchion.telemetry.file_lock import attempt
 
@@ -48,7 +49,7 @@ class Collected(NamedTuple):
     unreadable: int
 
 
-_decode: Final = msgspec.json.Decoder(Page).decode
+_decode: Final = typed.reader(Page).decode
 
 
 def write(folder: Path, name: str, page: Page) -> None:

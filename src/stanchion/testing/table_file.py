@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion.kernel.actions import RiskName
 from stanchion.kernel.events import OF_STAGE
 from stanchion.kernel.option import ActionName
@@ -135,7 +136,7 @@ def read_table(source: str | Path | dict[str, Any]) -> Table:
 def _read(data: Any, document: Callable[[], Document]) -> Table:
     """Data as a table; `ValueError` with every mistake at its place, and the nearest word for one that is misspelt."""
     try:
-        return msgspec.convert(data, Table)
+        return typed.convert(data, Table)
     except msgspec.ValidationError as error:
         found = document()
         faults = [*found.faults, *check(found, Table)]
@@ -172,7 +173,7 @@ def _step(event: dict[str, Any], where: str) -> Step:
             raise ValueError(f"{where}: the key `{name}` is not known: did you mean `{meant}`?")
     step = {**own, "fields": rest}
     try:
-        return msgspec.convert(step, Step)
+        return typed.convert(step, Step)
     except msgspec.ValidationError as error:
         faults = check(read_data(step, where), Step)
         raise ValueError("\n".join(str(fault) for fault in faults) if faults else str(error)) from None

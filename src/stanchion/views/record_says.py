@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion.approvals.grants import grants_of
 from stanchion.approvals.overrides import reviews_of
 from stanchion.approvals.pages import head_of, page_of
@@ -66,7 +67,7 @@ def _notes(value: Any, _now: int) -> str:
 
 
 def _queue(value: Any, now: int) -> str:
-    line = msgspec.convert(value, Waiting)
+    line = typed.convert(value, Waiting)
     running, waiting = ([until for _, until in part if until > now] for part in (line.running, line.waiting))
     return f"{len(running):,} running, {len(waiting):,} waiting"
 
@@ -91,17 +92,17 @@ def _task(value: Any, _now: int) -> str:
 
 
 def _handoff(value: Any, _now: int) -> str:
-    route = msgspec.convert(value, Route)
+    route = typed.convert(value, Route)
     return f"{counted(len(route.sent), 'handoff')} not accepted yet, escalated {counted(route.depth, 'time')} in a row"
 
 
 def _ticket(value: Any, now: int) -> str:
-    ticket = as_of(msgspec.convert(value, Ticket), now)
+    ticket = as_of(typed.convert(value, Ticket), now)
     return f"{ticket.state}: {ticket.about}{f', asked by {ticket.agent}' if ticket.agent else ''}"
 
 
 def _effect(value: Any, now: int) -> str:
-    effect = msgspec.convert(value, Effect)
+    effect = typed.convert(value, Effect)
     late = ", and its outcome is unknown" if effect.state == "started" and now >= effect.until else ""
     return f"{effect.state}: {effect.tool}, {shown(effect.at)}{late}"
 
@@ -113,7 +114,7 @@ def _pins(value: Any, _now: int) -> str:
 
 
 def _sequence(value: Any, _now: int) -> str:
-    past = msgspec.convert(value, Past)
+    past = typed.convert(value, Past)
     return f"{counted(past.steps, 'step')}, {len(past.marks):,} remembered"
 
 
@@ -123,7 +124,7 @@ def _evidence(value: Any, _now: int) -> str:
 
 
 def _retention(value: Any, _now: int) -> str:
-    kept = msgspec.convert(value, Retention)
+    kept = typed.convert(value, Retention)
     bounds = [f"older than {kept.days:g} days"] if kept.days is not None else []
     bounds += [f"more than {kept.megabytes:,g} MB"] if kept.megabytes is not None else []
     return (
@@ -134,7 +135,7 @@ def _retention(value: Any, _now: int) -> str:
 
 
 def _epoch(value: Any, _now: int) -> str:
-    epoch = msgspec.convert(value, Epoch)
+    epoch = typed.convert(value, Epoch)
     return f"{epoch.how} {shown(epoch.at)}{f' by {epoch.by}' if epoch.by else ''}"
 
 

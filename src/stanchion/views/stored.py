@@ -8,6 +8,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from stanchion import typed
 from stanchion.kernel.gates import PAUSED, Paused, Standing, stop_of
 from stanchion.kernel.registers import outcomes, streak
 from stanchion.kernel.state import ANCHOR, EPOCH, STANDING
@@ -185,7 +186,7 @@ def _cell(seen: Seen, now: int) -> CellView:
     base |= {"version": seen.number, "value": seen.value}
     try:
         if seen.key.endswith(STANDING):
-            standing = msgspec.convert(seen.value, Standing)
+            standing = typed.convert(seen.value, Standing)
             return ShieldCell(**base, states=tuple(states(name.tenant, standing, now)))
         if name.parts[0] == "run" and len(name.parts) == 2:
             told = stop_of(seen.value)

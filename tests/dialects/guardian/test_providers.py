@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import signal
 import subprocess
 import sys
 import threading
@@ -25,6 +27,7 @@ from stanchion.dialects.guardian import (
     SQLiteStorageProvider,
     StorageProvider,
 )
+from stanchion.dialects.guardian.provided import shelf_for
 from stanchion.stores.protocol import StoreError
 from stanchion.testing import FakeClock
 from tests.dialects.guardian.playing import call, failing, guarded
@@ -93,6 +96,22 @@ def test_storage_is_told_and_asked(kind: type[Storage | AsyncStorage]) -> None:
         assert [one["argument"] for one in found["differences"]] == ["currency", "to"]
     if isinstance(storage, AsyncStorage):
         assert len(storage.loops) == 1, "all of it on one loop"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_forked_child_asks_async_storage_on_a_loop_of_its_own() -> None:
+    shelf = shelf_for(AsyncStorage())
+    assert shelf.known("default", "pay", 0).practices
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)
+        try:
+            os._exit(0 if shelf.known("default", "pay", 0).practices else 1)
+        finally:
+            os._exit(2)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert shelf.known("default", "pay", 0).practices, "and the parent goes on with its own"
+    shelf.close()
 
 
 def test_storage_that_can_do_more_is_asked_for_it() -> None:

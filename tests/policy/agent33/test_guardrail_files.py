@@ -11,15 +11,14 @@ import yaml
 from stanchion import Action, PolicyError, Shield
 from stanchion.policy.formats.agent33.checks import CHECKS
 from stanchion.policy.load import load_policy
+from tests.policy.agent33.spec import SPEC
 
-SPEC: Final = Path(__file__).parent / "spec"
-"""The YAML of the specification, block by block."""
 BUILT_IN: Final = ["builtin-001", "builtin-002", "builtin-003", "builtin-004"]
-MISTAKES: Final = yaml.safe_load((SPEC.parent / "mistakes.yaml").read_text("utf-8"))
+MISTAKES: Final = yaml.safe_load((Path(__file__).with_name("mistakes.yaml")).read_text("utf-8"))
 
 
 def block(name: str) -> str:
-    return (SPEC / f"{name}.yaml").read_text("utf-8")
+    return SPEC[name].read_text("utf-8")
 
 
 def written(folder: Path, text: str, name: str = "rails.yaml") -> Path:
@@ -43,13 +42,13 @@ def changed(name: str, old: str, new: str) -> str:
     return text.replace(old, new, 1)
 
 
-@pytest.mark.parametrize("path", sorted(SPEC.glob("*.yaml")), ids=lambda path: path.stem)
-def test_every_block_of_the_specification_loads_as_it_is_written(path: Path) -> None:
-    policy = load_policy(path)
-    said = [line.partition("#")[0] for line in block(path.stem).splitlines()]
+@pytest.mark.parametrize("name", SPEC)
+def test_every_block_of_the_specification_loads_as_it_is_written(name: str) -> None:
+    policy = load_policy(SPEC[name])
+    said = [line.partition("#")[0] for line in block(name).splitlines()]
     named = [line.split()[-1] for line in said if line.strip(" -").startswith(("id:", "guardrail: "))]
     ids = [seat.placed.whole for seat in policy.seats]
-    assert named or path.stem == "risk_integration"
+    assert named or name == "risk_integration"
     assert sorted({*named, *BUILT_IN}) == sorted(set(ids))
 
 
@@ -62,17 +61,15 @@ def test_every_block_of_the_specification_loads_as_it_is_written(path: Path) -> 
     ],
 )
 def test_a_guardrail_of_several_guards_refuses_what_any_of_them_finds(tool: str, args: dict[str, str]) -> None:
-    decision = Shield.load(SPEC / "safety_guardrails.yaml").run("a").check(tool, args)
+    decision = Shield.load(SPEC["safety_guardrails"]).run("a").check(tool, args)
     assert decision.action == Action.BLOCK
-    placed = load_policy(SPEC / "safety_guardrails.yaml").placed(
-        decision.determining.guard if decision.determining else ""
-    )
+    placed = load_policy(SPEC["safety_guardrails"]).placed(decision.determining.guard if decision.determining else "")
     assert placed is not None
     assert placed.whole == "safety-001"
 
 
 def test_what_no_guardrail_is_about_goes_ahead() -> None:
-    run = Shield.load(SPEC / "safety_guardrails.yaml").run("a")
+    run = Shield.load(SPEC["safety_guardrails"]).run("a")
     assert run.check("bash", {"command": "git status"}).proceeds
     assert run.check("run_sql", {"query": "SELECT 1"}).proceeds
     assert run.check("read_file", {"path": "src/login.py"}).proceeds
@@ -82,7 +79,7 @@ def test_what_no_guardrail_is_about_goes_ahead() -> None:
 
 
 def test_the_example_of_the_specification_works_as_written(tmp_path: Path) -> None:
-    text = f"name: team\nextends: {SPEC / 'custom_guardrail.yaml'}\nagents: {{'*-1': {{role: implementer}}}}\n"
+    text = f"name: team\nextends: {SPEC['custom_guardrail']}\nagents: {{'*-1': {{role: implementer}}}}\n"
     shield = Shield.load(written(tmp_path, text))
     run = shield.run("implementer-1")
     refused = run.check("Write", {"file_path": "src/test_login.py", "content": "x"})
@@ -206,7 +203,7 @@ def test_a_custom_guardrail_can_be_switched_off() -> None:
 
 def test_budgets_of_two_tasks_differ(tmp_path: Path) -> None:
     tasks = "tasks: {small: {budget: {tokens: 100}}, large: {budget: {tokens: 1000}}}\n"
-    path = written(tmp_path, f"name: team\nextends: {SPEC / 'builtin_token_budget.yaml'}\n{tasks}")
+    path = written(tmp_path, f"name: team\nextends: {SPEC['builtin_token_budget']}\n{tasks}")
     shield = Shield.load(path)
     small, large = shield.run("a", task="small"), shield.run("a", task="large")
     assert small.check("write", {}, tokens=79).action == Action.ALLOW

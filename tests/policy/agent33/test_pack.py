@@ -13,9 +13,8 @@ from stanchion.policy.differences import effect_of
 from stanchion.policy.formats.agent33.checks import BUILT_IN, CHECKS, NAME_OF
 from stanchion.policy.load import load_policy
 from stanchion.testing import FakeClock, shield_for
+from tests.policy.agent33.spec import SPEC
 from tests.runtime.failing import FailingStore, from_on
-
-SPEC: Final = Path(__file__).parent / "spec"
 
 
 def test_the_pack_has_every_guardrail_of_the_specification() -> None:
@@ -25,9 +24,9 @@ def test_the_pack_has_every_guardrail_of_the_specification() -> None:
 
 
 def test_the_pack_says_what_the_files_of_the_specification_say(tmp_path: Path) -> None:
-    for path in SPEC.glob("*.yaml"):
-        if path.stem != "custom_guardrail":
-            (tmp_path / path.name).write_text(path.read_text("utf-8"), encoding="utf-8")
+    for name, path in SPEC.items():
+        if name != "custom_guardrail":
+            (tmp_path / f"{name}.yaml").write_text(path.read_text("utf-8"), encoding="utf-8")
     files, pack = load_policy(tmp_path), load_policy("agent-33")
     assert {seat.placed.id: effect_of(seat) for seat in files.seats} == {
         seat.placed.id: effect_of(seat) for seat in pack.seats

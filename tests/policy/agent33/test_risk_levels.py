@@ -10,8 +10,9 @@ import pytest
 from stanchion import Action, PolicyError
 from stanchion.policy.load import load_policy
 from stanchion.testing import shield_for
+from tests.policy.agent33.spec import SPEC
 
-MAPPING: Final = (Path(__file__).parent / "spec" / "risk_integration.yaml").read_text("utf-8")
+MAPPING: Final = SPEC["risk_integration"].read_text("utf-8")
 LEVELS: Final = (None, "low", "medium", "high", "critical")
 SILENT: Final = """
 custom_guardrail:

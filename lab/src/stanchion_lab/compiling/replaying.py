@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from stanchion import typed
 from stanchion.readings.claims.claim import Claim
 from stanchion.runtime.tutor.recorded import enveloped
 from stanchion.tutor.bundles.bundle import Bundle
@@ -46,7 +47,7 @@ class Step(msgspec.Struct, frozen=True):
     def claim(self) -> Claim | None:
         """What it claims."""
         given = self.move.get("claim")
-        return None if given is None else msgspec.convert(given, Claim)
+        return None if given is None else typed.convert(given, Claim)
 
 
 class Watched(msgspec.Struct, frozen=True):

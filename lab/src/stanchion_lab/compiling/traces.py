@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion.runtime.tutor.games import Game
 from stanchion.runtime.tutor.recorded import enveloped
 from stanchion.runtime.tutor.recordings import (
@@ -84,7 +85,7 @@ def _trace(path: Path) -> Trace:
     if played.law != LAW:
         raise NoTraces(f"{path}: it was played under law {played.law}: only traces of law {LAW} are compiled")
     try:
-        game = msgspec.convert(played.game, Game)
+        game = typed.convert(played.game, Game)
         episode = _again(played, lines)
     except ValueError as error:
         raise NoTraces(f"{path}: it cannot be played again: {error}") from None

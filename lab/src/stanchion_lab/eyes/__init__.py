@@ -16,6 +16,8 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from stanchion import typed
+
 KINDS: Final = ("shell", "shell2", "files", "files2", "secrets", "secrets2", "sql")
 HALVES: Final = ("a", "b")
 
@@ -38,4 +40,4 @@ def cases(kind: str, half: str) -> Iterator[Case]:
         read = msgspec.json.decode(line, type=dict[str, Any])
         if "sealed" in read:
             read |= msgspec.json.decode(b64decode(read.pop("sealed"), validate=True), type=dict[str, Any])
-        yield msgspec.convert(read, Case)
+        yield typed.convert(read, Case)

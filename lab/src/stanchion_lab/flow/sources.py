@@ -10,6 +10,7 @@ from typing import Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion_lab.flow.rows import BARE, DEFINED, definitions_of, is_playable, of_row
 from stanchion_lab.flow.trace import Definitions, Trace, definitions_beside, read_definitions, read_traces
 from stanchion_lab.measuring.rows import NoRows, rows
@@ -75,7 +76,7 @@ def _by_eyes(name: str) -> list[Source]:
 def _fields(name: str) -> Source:
     """A set, kept packed: no search through the repository shows it by accident."""
     packed = files("stanchion_lab.eyes").joinpath(f"{name}.bin").read_bytes()
-    read = msgspec.json.decode(zlib.decompress(packed), type=Fields)
+    read = typed.decode(zlib.decompress(packed), Fields)
     return Source(name, lambda: iter(read.traces), lambda: read.tools)
 
 

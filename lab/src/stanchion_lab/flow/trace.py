@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from stanchion import typed
 from stanchion_lab.measuring.rows import NoRows
 
 Side = Literal["honest", "attack"]
@@ -95,7 +96,7 @@ def _called(step: Reply | Call) -> str:
 
 def read_traces(path: Path) -> Iterator[Trace]:
     """The traces of a file, in order; `NoRows` says where it is no trace, and what it lacks."""
-    decoder = msgspec.json.Decoder(Trace)
+    decoder = typed.reader(Trace)
     with path.open("rb") as lines:
         for number, line in enumerate(lines, 1):
             if line.strip():
@@ -128,7 +129,7 @@ def write_traces(path: Path, traces: Iterable[Trace]) -> int:
 def read_definitions(path: Path) -> dict[str, Definitions]:
     """The definitions of a file, by the name that traces have for them."""
     try:
-        return msgspec.json.decode(path.read_bytes(), type=dict[str, Definitions])
+        return typed.decode(path.read_bytes(), dict[str, Definitions])
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         said = str(error)
         raise NoRows(f"{path}: has no definitions of tools: {said[:1].lower()}{said[1:]}") from None

@@ -14,6 +14,7 @@ from typing import Final, Literal, Protocol, TypeVar
 
 import msgspec
 
+from stanchion import typed
 from stanchion_lab.measuring.figure import Figure
 from stanchion_lab.measuring.rows import Row
 
@@ -49,7 +50,7 @@ T = TypeVar("T", bound=JudgedRow)
 def overruled() -> dict[str, Overruled]:
     """All rows that are overruled, by id."""
     text = files("stanchion_lab.measuring").joinpath(FILE).read_bytes()
-    every = msgspec.yaml.decode(text, type=list[Overruled])
+    every = typed.convert(msgspec.yaml.decode(text), list[Overruled])
     found = {one.id: one for one in every}
     if len(found) != len(every):
         raise ValueError(f"`{FILE}` names a row twice")

@@ -9,6 +9,8 @@ from typing import Any, Final
 
 import msgspec
 
+from stanchion import typed
+
 VARIABLE: Final = "STANCHION_CORPORA"
 """The environment variable that names the folder of corpora."""
 
@@ -69,6 +71,6 @@ def _row(line: bytes, place: str) -> Row:
         if "payload_b64" in read:
             read["payload"] = b64decode(read.pop("payload_b64"), validate=True).decode("utf-8", "replace")
         rest = {name: value for name, value in read.items() if name not in OWN}
-        return msgspec.convert({name: read[name] for name in OWN if name in read} | {"rest": rest}, Row)
+        return typed.convert({name: read[name] for name in OWN if name in read} | {"rest": rest}, Row)
     except ValueError as error:
         raise NoRows(f"{place}: is no row: {str(error).lower()}") from None

@@ -10,6 +10,7 @@ import msgspec
 import psycopg
 from psycopg import sql
 
+from stanchion import typed
 from stanchion.audit.errors import TrailError
 from stanchion.audit.lines import Line, is_text
 from stanchion.audit.postgres.address import Address
@@ -45,7 +46,7 @@ _QUERIES: Final = {
 }
 _ARRIVED: Final = sql.SQL("SELECT chain, shipped_seq, head FROM {schema}.audit_head ORDER BY chain")
 
-_stub = msgspec.json.Decoder(Stub).decode
+_stub = typed.reader(Stub).decode
 
 
 class DatabaseReader:

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from stanchion import typed
 from stanchion.audit.lines import Line, parse_line
 from stanchion.audit.notes import CHECKPOINT, ERASED, RETIRED, Checkpoint, Erased, Retired
 
@@ -82,7 +83,7 @@ class Row(NamedTuple):
         return (*where, *columns_of(told), *beside)
 
 
-_told = msgspec.json.Decoder(Told).decode
+_told = typed.reader(Told).decode
 
 
 def row_of(text: bytes, segment: int) -> Row | str:
@@ -101,11 +102,11 @@ def row_of(text: bytes, segment: int) -> Row | str:
     try:
         told = _told(line.body)
         if told.kind == CHECKPOINT:
-            return Row(line, told, segment, size, heads=msgspec.json.decode(line.body, type=Checkpoint).heads)
+            return Row(line, told, segment, size, heads=typed.decode(line.body, Checkpoint).heads)
         if told.kind == RETIRED:
-            return Row(line, told, segment, size, retires=msgspec.json.decode(line.body, type=Retired).segments)
+            return Row(line, told, segment, size, retires=typed.decode(line.body, Retired).segments)
         if told.kind == ERASED:
-            records = msgspec.json.decode(line.body, type=Erased).records
+            records = typed.decode(line.body, Erased).records
             erases = tuple((chain, *row) for chain, rows in records.items() for row in rows)
             return Row(line, told, segment, size, erases=erases)
         return Row(line, told, segment, size)

@@ -9,6 +9,7 @@ from typing import BinaryIO, Final, NamedTuple
 
 import msgspec
 
+from stanchion import typed
 from stanchion.audit.chain_end import last_line
 from stanchion.audit.heads import Head
 from stanchion.audit.layout import HEAD, segment_file, segments
@@ -75,7 +76,7 @@ def sealed(chain: Path) -> Sealed | None:
     """A chain's head; `None` where there is none that can be read."""
     try:
         text = (chain / HEAD).read_bytes().removesuffix(b"\n")
-        return Sealed(text.decode("ascii"), msgspec.json.decode(text, type=Head))
+        return Sealed(text.decode("ascii"), typed.decode(text, Head))
     except (OSError, UnicodeDecodeError, msgspec.MsgspecError):
         return None
 

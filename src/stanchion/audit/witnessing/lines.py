@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from stanchion import typed
 from stanchion.audit.heads import Head
 
 GENESIS: Final = "0" * 64
@@ -53,7 +54,7 @@ def line_of(entry: Entry, prev: str) -> bytes:
 def number_in(head: bytes) -> int | None:
     """The number of the record that a head names; None where it is no head that fits into a line."""
     try:
-        return None if b"\n" in head else msgspec.json.decode(head, type=Head).seq
+        return None if b"\n" in head else typed.decode(head, Head).seq
     except msgspec.MsgspecError:
         return None
 

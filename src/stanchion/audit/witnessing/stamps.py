@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from stanchion import typed
 from stanchion.audit.verifying.report import CannotVerify
 from stanchion.audit.verifying.witness import Line, Witness
 from stanchion.audit.witnessing.errors import BadPlace, Unreachable
@@ -160,7 +161,7 @@ def _tokens(raw: bytes) -> dict[str, Token]:
     for line in raw.split(b"\n"):
         if line.startswith(b'{"token":'):
             try:
-                token = msgspec.json.decode(line, type=Token)
+                token = typed.decode(line, Token)
             except msgspec.MsgspecError:
                 continue
             found[token.of] = token

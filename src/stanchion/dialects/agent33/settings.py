@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from stanchion import typed
 from stanchion.dialects.agent33.words import ErrorSeverity, RecoveryAction, RiskLevel
 from stanchion.dialects.errors import DialectError
 from stanchion.policy.nearest import hint
@@ -97,7 +98,7 @@ def read(kind: type[S], given: object, name: str) -> S:
         raise DialectError(f"{name} is a `{type(given).__name__}`: give a `{kind.__name__}` or a mapping of its fields")
     _known(kind, given, name)
     try:
-        return msgspec.convert(given, kind)
+        return typed.convert(given, kind)
     except msgspec.ValidationError as error:
         raise DialectError(f"{name}: {str(error)[:1].lower()}{str(error)[1:]}") from None
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import weakref
 from collections.abc import Sequence
 from threading import Thread
 from typing import Any, Final
@@ -15,6 +17,7 @@ from stanchion.experience.bounded import bounded, encoded, fingerprint
 from stanchion.experience.incident import Incident, Practice
 from stanchion.experience.shelf import Shelf, ShelfError
 from stanchion.experience.tally import Known, Tally
+from stanchion.locks import Lock
 from stanchion.stores.experience.memory import MemoryShelf
 
 NEEDED: Final = ("log_incident", "get_best_practice")
@@ -42,9 +45,15 @@ class ProvidedShelf(MemoryShelf):
         super().__init__()
         self._provider: Final = provider
         self._told: set[str] = set()
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self.start_anew()
+        _living.add(self)
         if hasattr(provider, "init"):
             self._ask("init")
+
+    def start_anew(self) -> None:
+        """Have no loop until one is needed, as a forked child does: the thread of its parent's is not there."""
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._starting = Lock()
 
     def write(self, incidents: Sequence[Incident]) -> None:
         """Tell a batch; what was told before it failed is not told again."""
@@ -110,10 +119,23 @@ class ProvidedShelf(MemoryShelf):
 
     def _running(self) -> asyncio.AbstractEventLoop:
         """The event loop that everything of the provider is awaited on."""
-        if self._loop is None:
-            self._loop = asyncio.new_event_loop()
-            Thread(target=_run, args=(self._loop,), name="guardian-storage", daemon=True).start()
-        return self._loop
+        with self._starting:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                Thread(target=_run, args=(self._loop,), name="guardian-storage", daemon=True).start()
+            return self._loop
+
+
+_living: Final[weakref.WeakSet[ProvidedShelf]] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for shelf in list(_living):
+        shelf.start_anew()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 async def _awaited(answer: Any) -> Any:

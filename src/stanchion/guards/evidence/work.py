@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion.guards.evidence.outcome import FAILED, NONE, PASSED, UNCLEAR, outcome, status_in
 from stanchion.guards.evidence.reviews import Reviews
 from stanchion.guards.evidence.seen import Seen
@@ -43,7 +44,7 @@ class Work(msgspec.Struct, frozen=True, array_like=True):
     def of(cls, value: Any) -> Work:
         """What a record holds; nothing, where it holds nothing that can be read."""
         try:
-            return msgspec.convert(value, cls) if value is not None else cls()
+            return typed.convert(value, cls) if value is not None else cls()
         except msgspec.ValidationError:
             return cls(changed="something")
 

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from stanchion import typed
 from stanchion.guards.locks.names import covers, overlap
 from stanchion.kernel.state import FOREVER
 
@@ -219,7 +220,7 @@ class Table(msgspec.Struct, frozen=True):
 
 def table_of(value: Any) -> Table:
     """A record as it was written."""
-    return Table() if value is None else msgspec.convert(value, Table)
+    return Table() if value is None else typed.convert(value, Table)
 
 
 def plain(table: Table) -> Any:

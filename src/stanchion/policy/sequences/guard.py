@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple
 
 import msgspec
 
+from stanchion import typed
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Event, ToolCall
 from stanchion.kernel.findings import Finding
@@ -213,7 +214,7 @@ class Sequence(msgspec.Struct, frozen=True, dict=True):
 
     def judge(self, reading: Reading[Event], value: Any, now: int, /) -> Ruling | None:
         """Judge a step by those before it, and keep it in mind where it counts."""
-        past = Past() if value is None else msgspec.convert(value, Past)
+        past = Past() if value is None else typed.convert(value, Past)
         stage = reading.event.stage
         finding: Finding | None = None
         span = _Span()

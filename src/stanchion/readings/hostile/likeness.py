@@ -15,6 +15,7 @@ from zlib import crc32
 
 import msgspec
 
+from stanchion import typed
 from stanchion.kernel.regex import regex
 
 FILE: Final = "likeness.bin"
@@ -169,4 +170,4 @@ def model() -> Model:
     body = get_data(__package__, FILE)
     assert body is not None
     head, _, weights = body.partition(b"\n")
-    return Model(msgspec.json.decode(head, type=Settings), weights)
+    return Model(typed.decode(head, Settings), weights)

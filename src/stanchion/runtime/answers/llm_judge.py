@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 
+from stanchion import typed
 from stanchion.audit.redaction import masked
 
 if TYPE_CHECKING:
@@ -109,10 +110,10 @@ def verdict(asked: Any) -> dict[str, Any] | Awaitable[dict[str, Any]]:
 async def _asked(asked: Any, text: str) -> dict[str, Any]:
     limit_s = max(0.001, asked.deadline_ms / 1000)
     body = await asyncio.wait_for(_sent(asked, text, limit_s), limit_s)
-    reply = msgspec.convert(_plain(body), Reply)
+    reply = typed.convert(_plain(body), Reply)
     if len(reply.choices) != 1:
         raise BadReply
-    said = msgspec.convert(_plain(reply.choices[0].message.content), Said)
+    said = typed.convert(_plain(reply.choices[0].message.content), Said)
     used = reply.usage
     return {
         "verdict": said.verdict,

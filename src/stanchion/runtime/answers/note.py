@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from stanchion import typed
 from stanchion.audit.redaction import masked
 from stanchion.kernel.content import content_of
 from stanchion.kernel.events import Event, Failure, HandoffDone, Prompt, ToolCall, ToolResult
@@ -88,7 +89,7 @@ def _note(event: Event, content: Any, child: bool, approved: bool) -> Note | Non
 
 
 _encode: Final = msgspec.msgpack.Encoder(enc_hook=str).encode
-_decode: Final = msgspec.msgpack.Decoder(Note).decode
+_decode: Final = typed.unpacker(Note).decode
 _encode_page: Final = msgspec.msgpack.Encoder().encode
 _decode_page: Final = msgspec.msgpack.Decoder(tuple[int, list[bytes]]).decode
 

@@ -38,7 +38,7 @@ from stanchion.runtime.deciding.retries import Allowance, again, closed, opened
 from stanchion.runtime.deciding.spend import book, overruns, reserving, settled, unforeseen, used_by
 from stanchion.runtime.deciding.start import Lapsed
 from stanchion.runtime.deciding.terms import terms_of
-from stanchion.runtime.deciding.trouble import MOST_TRIED, attempted, tell_on
+from stanchion.runtime.deciding.trouble import MOST_TRIED, Judged, Trouble, attempted, tell_on
 from stanchion.runtime.deciding.under_way import Way
 from stanchion.runtime.deciding.unread import formless, marked
 from stanchion.runtime.driving.flow import Flow
@@ -122,16 +122,16 @@ def _called(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any
                     safe = harmless or act_of(event.tool, event.traits).repeats
                     yield from page.mark(desk, FAILED if safe else UNKNOWN)
                 yield from book(desk, event, unforeseen(desk, reserved, used))
-                answer = yield from failed(
+                judged = yield from failed(
                     desk, event, decision, error, attempt, reserved, used, tried, harmless, retries=True
                 )
-                if not (yield from tried_again(desk, answer, error, attempt)):
-                    withhold(desk, answer, error)
+                if not (yield from tried_again(desk, judged, error, attempt)):
+                    withhold(desk, judged.answer, error)
                     raise
                 took_ms = desk.shield.clock() - event.at
                 tried = (*tried, attempted(attempt, type(error).__name__, took_ms))[-MOST_TRIED:]
                 attempt, previous = attempt + 1, decision.id
-                before = None if leaks(desk, answer, error) else error
+                before = None if leaks(desk, judged.answer, error) else error
                 continue
             except BaseException as error:
                 abandoned(desk, way.call, error)
@@ -185,19 +185,27 @@ def _called(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any
         before = None
 
 
-def tried_again(desk: Desk, answer: Decision, error: Exception, attempt: int) -> Flow[bool]:
+def tried_again(desk: Desk, judged: Judged, error: Exception, attempt: int) -> Flow[bool]:
     """Whether a failed call is tried again, now that it is time; otherwise the error says what was done about it."""
+    answer, trouble = judged
     ended = ""
     if answer.action == Action.RETRY:
         ended = yield from again(desk, terms_of(answer, RETRY), attempt)
         if not ended:
             return True
         ended = f"not tried again: {ended}"
-    if desk.trouble is not None:
-        desk.trouble = msgspec.structs.replace(desk.trouble, ended=ended)
-        if ended or answer.findings or attempt > 1:
-            tell_on(error, desk.trouble)
+    trouble = _at_the_end(desk, trouble, ended)
+    if ended or answer.findings or attempt > 1:
+        tell_on(error, trouble)
     return False
+
+
+def _at_the_end(desk: Desk, trouble: Trouble, ended: str) -> Trouble:
+    """The same failure, and why it was not tried again; the run has it so where no other came after it."""
+    done = msgspec.structs.replace(trouble, ended=ended)
+    if desk.trouble is trouble:
+        desk.trouble = done
+    return done
 
 
 def tried_after(
@@ -213,7 +221,7 @@ def tried_after(
     """Judge and settle a failure that a result reports; says whether the call is tried again, now that it is time."""
     notes = (*desk.take_notes(decision.id), *overruns(reserved, used))
     settles = settled(decision, used)
-    answer = yield from taken_in(
+    answer, trouble = yield from taken_in(
         desk, said, decision.id, event.tool, event.args, settles, notes, attempt, event.at, tried
     )
     if answer.action == Action.HALT:
@@ -221,8 +229,8 @@ def tried_after(
     if answer.action != Action.RETRY:
         return False
     ended = yield from again(desk, terms_of(answer, RETRY), attempt)
-    if ended and desk.trouble is not None:
-        desk.trouble = msgspec.structs.replace(desk.trouble, ended=f"not tried again: {ended}")
+    if ended:
+        _at_the_end(desk, trouble, f"not tried again: {ended}")
     return not ended
 
 

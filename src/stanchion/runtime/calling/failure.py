@@ -16,7 +16,7 @@ from stanchion.runtime.deciding.faults import described, text_of
 from stanchion.runtime.deciding.judge import judge
 from stanchion.runtime.deciding.leaks import leaks
 from stanchion.runtime.deciding.spend import overruns, settled
-from stanchion.runtime.deciding.trouble import behind, notes_of, redacted, trouble_of
+from stanchion.runtime.deciding.trouble import Judged, behind, notes_of, redacted, trouble_of
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.errors import ToolFailed, raise_alone
 
@@ -37,8 +37,8 @@ def failed(
     tried: tuple[str, ...] = (),
     harmless: bool = False,
     retries: bool = False,
-) -> Flow[Decision]:
-    """Judge an error and give the decision, or raise where the error may not be handed on as it is.
+) -> Flow[Judged]:
+    """Judge an error and give what was decided, or raise where the error may not be handed on as it is.
 
     `tried` is what was tried before, `harmless` says that nothing has happened, `retries` that the caller tries again
     where that is decided.
@@ -57,14 +57,14 @@ def failed(
     took_ms, chain = fault.at - event.at, behind(error)
     notes = (*desk.take_notes(decision.id), *overruns(reserved, used), *notes_of(took_ms, chain, tried))
     answer = yield from judge(desk, desk.moment(fault, settles=settled(decision, used)), notes)
-    desk.trouble = trouble_of(fault, answer, took_ms, chain, tried)
+    trouble = desk.trouble = trouble_of(fault, answer, took_ms, chain, tried)
     if answer.action == Action.HALT:
         if leaks(desk, answer, error):
             raise_alone(desk.refusal(answer))
         raise desk.refusal(answer) from error
     if not (retries and answer.action == Action.RETRY):
         withhold(desk, answer, error)
-    return answer
+    return Judged(answer, trouble)
 
 
 def withhold(desk: Desk, answer: Decision, error: BaseException) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion.audit.redaction import masked
 from stanchion.kernel.actions import Action
 from stanchion.kernel.chain import Permit
@@ -117,7 +118,7 @@ class Entry:
         self.version, self.effect = 0, Effect("")
         for fresh in reply.fresh:
             if fresh.key == self.key:
-                self.version, self.effect = fresh.number, msgspec.convert(fresh.value, Effect)
+                self.version, self.effect = fresh.number, typed.convert(fresh.value, Effect)
 
     def against(self) -> tuple[Finding, ...]:
         """What stands against starting it; nothing where it can start, or where its result is known."""
@@ -221,7 +222,7 @@ class Entry:
 def _put_to(state: str, value: Any, calls: frozenset[str]) -> Any:
     """A page as it is where one of those calls is left that has begun it; `None` where none has, or what came of it is
     known."""
-    effect = None if value is None else msgspec.convert(value, Effect)
+    effect = None if value is None else typed.convert(value, Effect)
     if effect is None or effect.state != STARTED or effect.call not in calls:
         return None
     return msgspec.to_builtins(msgspec.structs.replace(effect, state=state, until=0))

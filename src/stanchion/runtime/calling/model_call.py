@@ -118,12 +118,12 @@ def _conversed(
         except Lapsed:
             raise _stopped(desk, (yield from lapsed(desk, decision, event, bill.reserved))) from None
         except Exception as error:
-            failure = yield from failed(
+            judged = yield from failed(
                 desk, event, decision, error, attempt, bill.reserved, bill.reserved, retries=True
             )
-            if not once and (yield from tried_again(desk, failure, error, attempt)):
+            if not once and (yield from tried_again(desk, judged, error, attempt)):
                 continue
-            withhold(desk, failure, error)
+            withhold(desk, judged.answer, error)
             raise
         if is_stream(reply):
             streaming = Streaming(reply, Account(desk, event, decision, bill, began_ms), final)

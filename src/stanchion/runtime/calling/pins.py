@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from stanchion import typed
 from stanchion.approvals.act import Answer
 from stanchion.approvals.errors import AnswerRefused
 from stanchion.audit.journal import Fact
@@ -66,7 +67,7 @@ def pins_key(tenant: str) -> str:
 
 def pins_of(value: Any) -> Pins:
     """The pins that a record tells."""
-    return Pins() if value is None else msgspec.convert(value, Pins)
+    return Pins() if value is None else typed.convert(value, Pins)
 
 
 def accept(shield: Grounds, name: str, parts: Any, tenant: str, answer: Answer) -> None:

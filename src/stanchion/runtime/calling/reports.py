@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from stanchion import typed
 from stanchion.kernel.actions import PROCEEDS, STOPS
 from stanchion.kernel.content import content_of
 from stanchion.kernel.decision import Decision
@@ -142,7 +143,7 @@ def _ended(
     said = failure_in(event.result) if stage is Stage.TOOL_RESULT else None
     answer: Decision | None = None
     if said is not None:
-        answer = yield from taken_in(desk, said, call, event.tool, event.args, settles, notes)
+        answer, _ = yield from taken_in(desk, said, call, event.tool, event.args, settles, notes)
         event, settles, notes = failing(event), (), ()
     elif stage is Stage.TOOL_RESULT and is_open and event.part <= 1 and desk.shield.policy.undos:
         remember_reported(desk, event.tool, done, dict(event.args))
@@ -224,7 +225,7 @@ def _event(desk: Desk, stage: Stage, form: _Form, fields: dict[str, Any]) -> tup
         raise BadEvent(f"`{stage}` cannot be read: {error}") from None
     data: dict[str, Any] = seen.content
     try:
-        msgspec.convert(data, _typed(form.kind, frozenset(data)))
+        typed.convert(data, _typed(form.kind, frozenset(data)))
     except msgspec.ValidationError as error:
         message = str(error)
         raise BadEvent(f"`{stage}`: {message[:1].lower()}{message[1:]}") from None

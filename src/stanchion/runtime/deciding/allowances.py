@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion.approvals.act import Answer, Purpose
 from stanchion.approvals.errors import TicketError
 from stanchion.approvals.operators import Roster
@@ -52,7 +53,7 @@ def allowances_key(tenant: str) -> str:
 
 def allowances_of(value: Any) -> dict[str, Allowance]:
     """The allowances that a record tells, by fingerprint."""
-    return {} if value is None else msgspec.convert(value, dict[str, Allowance])
+    return {} if value is None else typed.convert(value, dict[str, Allowance])
 
 
 def decided(desk: Desk, plans: Plans, moment: Moment) -> Flow[tuple[Moment, Decision]]:

@@ -6,6 +6,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from stanchion import typed
 from stanchion.kernel.state import key
 
 OFFERED: Final = "offered"
@@ -53,4 +54,4 @@ def status_key(tenant: str, task: str) -> str:
 
 def status_of(value: Any) -> TaskStatus:
     """A record as it was written."""
-    return TaskStatus() if value is None else msgspec.convert(value, TaskStatus)
+    return TaskStatus() if value is None else typed.convert(value, TaskStatus)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -43,6 +43,14 @@ class Trouble(msgspec.Struct, frozen=True):
     action: str = ""
     code: str = ""
     ended: str = ""
+
+
+class Judged(NamedTuple):
+    """What was decided about a failure, and what is known of it. It travels with the call: what the run has is of the
+    failure that came last, which may be another thread's."""
+
+    answer: Decision
+    trouble: Trouble
 
 
 def behind(error: BaseException) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from stanchion import typed
 from stanchion.experience.incident import DAY_MS, Incident, line_of
 from stanchion.experience.shelf import PORTION, Shelf
 
@@ -116,7 +117,7 @@ class _Line(msgspec.Struct):
 
 def _id_of(line: bytes) -> str:
     try:
-        return msgspec.json.decode(line, type=_Line).id
+        return typed.decode(line, _Line).id
     except msgspec.MsgspecError:
         return ""
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
+from stanchion import typed
 from stanchion.approvals.act import Answer, Purpose
 from stanchion.approvals.answerers import By, Wish
 from stanchion.approvals.errors import AnswerRefused
@@ -198,7 +199,7 @@ def _trusted(shield: Operated, _request: Request) -> int:
 
 
 def _retain(shield: Operated, request: Request, answer: Answer) -> None:
-    kept = msgspec.convert({**request.said, "answer": answer}, Retention)
+    kept = typed.convert({**request.said, "answer": answer}, Retention)
     value = msgspec.to_builtins(kept)
     drive(change(shield.records, f"retain-{os.urandom(8).hex()}", FLEET, RETENTION, lambda _value, _now: value), shield)
     fact = Fact(shield.clock(), "trail.retention", "trail", FLEET, by=answer.act.operator, why=answer.act.comment)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion.audit.layout import state_folder
 from stanchion.runtime.standing.processes import Process, process_at, this_process
 from stanchion.telemetry.occurrences import Kind, Occurrence
@@ -96,7 +97,7 @@ def refused_policies(environ: Mapping[str, str]) -> Iterator[RefusedPolicy]:
     for file in files:
         try:
             with file.open("rb") as reading:
-                one = msgspec.json.decode(reading.read(LARGEST), type=RefusedPolicy)
+                one = typed.decode(reading.read(LARGEST), RefusedPolicy)
         except (OSError, msgspec.MsgspecError):
             continue
         if _is_gone(one.process):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion.approvals.act import Answer, Purpose
 from stanchion.approvals.errors import TicketError
 from stanchion.approvals.operators import RECORD, Operator
@@ -63,7 +64,7 @@ def permitted(asked: Keep, store: Any, pinned: Iterable[Operator]) -> Keep:
         if not roster.enrolled:
             return asked
         value = store.read(RETENTION)[1]
-        said = None if value is None else msgspec.convert(value, Retention)
+        said = None if value is None else typed.convert(value, Retention)
         if said is None or not _is_signed(said) or said.answer is None or doubt(roster, said.answer, CRITICAL):
             if asked != USUAL:
                 _remark("no operator has said what may be removed from the trail, so nothing is")
@@ -102,8 +103,8 @@ def erased(shield: Operated, request: Request, answer: Answer) -> int:
     journal = shield.journal
     if not isinstance(journal, Trail):
         raise StateError("this shield keeps its records only in memory: set STANCHION_AUDIT to the trail")
-    rows = msgspec.convert(request.said["records"], Rows)
-    beside = msgspec.convert(request.said.get("beside", {}), dict[str, Rows])
+    rows = typed.convert(request.said["records"], Rows)
+    beside = typed.convert(request.said.get("beside", {}), dict[str, Rows])
     act = answer.act
     done = erase(journal, rows, act.comment, act.operator)
     for folder, others in beside.items():

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion.approvals.act import Answer, Purpose
 from stanchion.approvals.answerers import By
 from stanchion.approvals.effects import settled, ticket_id
@@ -85,7 +86,7 @@ def _settle(
             raise EffectError(
                 f"there is no effect `{effect_id}`: give the id that `stanchion explain` shows, or the call's own key"
             )
-        effect = msgspec.convert(found.value, Effect)
+        effect = typed.convert(found.value, Effect)
         if effect.state not in OPEN:
             raise EffectError(f"effect `{effect_id}` is {effect.state}: there is nothing to settle")
         keeps = happened and data is not None and kept(data)

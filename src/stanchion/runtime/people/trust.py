@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import msgspec
 
+from stanchion import typed
 from stanchion.approvals.act import Answer, Purpose
 from stanchion.approvals.errors import TicketError
 from stanchion.approvals.operators import Roster
@@ -60,7 +61,7 @@ class OperatorsTrust:
             said = kept.get(policy_hash) if isinstance(kept, dict) else None
             if said is None:
                 return False
-            answer = msgspec.convert(said, Answer)
+            answer = typed.convert(said, Answer)
             return _is_about(answer, policy_hash) and not doubt(self._roster(), answer, CRITICAL)
         except (StoreLost, TicketError, msgspec.ValidationError):
             return False

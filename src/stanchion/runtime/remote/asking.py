@@ -26,11 +26,11 @@ class AsksBroker(AsksForBypass):
     def _asked_past(self, guardrail: str, reason: str, urgency: str, call: str | None) -> Flow[BypassRequest]:
         about: dict[str, Any] = {"guardrail": guardrail, "reason": reason, "urgency": urgency, "call": call}
         reply = yield from self._simply(lambda: AskBypass(**self._named(), **about))
-        import msgspec
 
+        from stanchion import typed
         from stanchion.approvals.bypass import BypassRequest
 
-        return msgspec.convert(given(reply), BypassRequest)
+        return typed.convert(given(reply), BypassRequest)
 
     def _escalate(self, /, reason: str) -> Flow[str]:
         """Ask for a person to look at this run, with what was refused last; gives the ticket's id."""

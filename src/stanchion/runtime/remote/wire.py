@@ -8,8 +8,7 @@ import socket
 from collections.abc import Generator
 from typing import Any, Final
 
-import msgspec
-
+from stanchion import typed
 from stanchion.runtime.remote.errors import BrokerLost
 from stanchion.runtime.remote.framing import BadFrame, exchanged, packed, unpacked
 from stanchion.runtime.remote.messages import VERSION, Hello, Reply, Sorry, Welcome
@@ -17,7 +16,7 @@ from stanchion.runtime.remote.messages import VERSION, Hello, Reply, Sorry, Welc
 CONNECT_S: Final = 10.0
 """How long a broker has to welcome a client."""
 
-_replies: Final = msgspec.msgpack.Decoder(Reply)
+_replies: Final = typed.unpacker(Reply)
 
 
 class Wire:

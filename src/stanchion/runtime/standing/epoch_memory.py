@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion.kernel.epoch import IDS, Epoch, first_of
 from stanchion.kernel.epoch_change import begin, learn, mark
 from stanchion.kernel.state import EPOCH, Records, StoreLost
@@ -92,7 +93,7 @@ class Memory:
         number, value = self._records[EPOCH]
         number = number if changed else max(number - 1, first_of(number))
         states, opened = closed_states(self._records)
-        known = Remembered(self._place, number, msgspec.convert(value, Epoch).at, states)
+        known = Remembered(self._place, number, typed.convert(value, Epoch).at, states)
         remember_as(self._file, known, opened, last=changed)
 
 

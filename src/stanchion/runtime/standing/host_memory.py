@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion.kernel.epoch import first_of
 from stanchion.kernel.gates import standing_key, standing_of
 from stanchion.kernel.scopes import FLEET
@@ -47,7 +48,7 @@ def file_for(folder: Path, place: str) -> Path:
 def recall(file: Path, place: str) -> Remembered | None:
     """What is remembered of a store; `None` where nothing is that can be read."""
     with contextlib.suppress(OSError, msgspec.MsgspecError):
-        known = msgspec.json.decode(file.read_bytes(), type=Remembered)
+        known = typed.decode(file.read_bytes(), Remembered)
         for key, (_, value) in known.states.items():
             standing_of(value)
             if not key.endswith(STANDING):

@@ -11,6 +11,7 @@ from typing import Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion.kernel.regex import regex
 from stanchion.runtime.standing.processes import FIRST_SPACE, Asker, Process, process_at
 
@@ -104,7 +105,7 @@ def _noted(path: Path, named: Process) -> Live | None:
 
 def _read(file: int, named: Process) -> Live:
     try:
-        return msgspec.json.decode(os.read(file, LARGEST), type=Process)
+        return typed.decode(os.read(file, LARGEST), Process)
     except (OSError, msgspec.MsgspecError):
         return named
 

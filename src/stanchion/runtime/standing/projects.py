@@ -12,6 +12,7 @@ from typing import Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion.kernel.regex import regex
 
 MARKERS: Final = (".git", ".hg", "pyproject.toml", "package.json", "stanchion.yaml", ".stanchion")
@@ -76,7 +77,7 @@ def claim(folder: Path, root: Path) -> None:
 def owner_of(folder: Path) -> str | None:
     """The root of the project whose state a folder holds; `None` where it does not say."""
     with contextlib.suppress(OSError, msgspec.MsgspecError):
-        return msgspec.json.decode((folder / OWNER).read_bytes(), type=Owner).root
+        return typed.decode((folder / OWNER).read_bytes(), Owner).root
     return None
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, TypeVar
 
 import msgspec
 
+from stanchion import typed
 from stanchion.policy.composed import read_text
 from stanchion.readings.claims.claim import Claim, fault
 from stanchion.runtime.tutor.bundle_files import text_of
@@ -43,7 +44,7 @@ def load_game(path: str | Path) -> Game:
     """Read a file of a game; raises `GameError`."""
     data = plain_of(path)
     try:
-        game = msgspec.convert(data, Game)
+        game = typed.convert(data, Game)
     except msgspec.ValidationError as error:
         raise GameError(f"{path}: {error}") from None
     if not game.claims:

@@ -12,6 +12,7 @@ from uuid import uuid4
 
 import msgspec
 
+from stanchion import typed
 from stanchion.audit.journal import Fact
 from stanchion.audit.layout import state_folder
 from stanchion.runtime.standing.veil import tell
@@ -100,7 +101,7 @@ class ManifestWriter:
 
     def _manifest(self, episode: Episode, hashes: dict[str, str]) -> Manifest:
         played, trace = self._played, episode.trace
-        config = msgspec.convert(played.config, EnvelopeConfig)
+        config = typed.convert(played.config, EnvelopeConfig)
         return Manifest(
             kind=TUTOR,
             run_id=self.run_id,

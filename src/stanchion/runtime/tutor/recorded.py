@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from stanchion import typed
 from stanchion.runtime.sandbox.limits import Limits
 from stanchion.runtime.sandbox.sandbox import Sandbox
 from stanchion.runtime.tutor.bundle_files import Chosen, Refused
@@ -128,8 +129,8 @@ def _hands(law: str, sandbox: Sandbox, game: Game, run: Any, tape: Recorder) -> 
 
 def enveloped(played: Played, hands: Any) -> TutorEnvelope:
     """The envelope of what was played, or is to be, at the beginning of the game; `hands` run its commands."""
-    config = msgspec.convert(played.config, EnvelopeConfig)
-    bundle = None if played.bundle is None else msgspec.convert(played.bundle, Bundle)
+    config = typed.convert(played.config, EnvelopeConfig)
+    bundle = None if played.bundle is None else typed.convert(played.bundle, Bundle)
     return TutorEnvelope(referee(played, hands), config, bundle)
 
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion.tutor.advice.wip import WIP
 from stanchion.tutor.envelope.envelope import Asked, Came, Episode, Halted, Over, Withheld
 from stanchion.tutor.law.denylist import is_safe
@@ -257,6 +258,6 @@ def _lines(path: Path) -> Iterator[Line]:
     for number, line in enumerate(data.split(b"\n"), 1):
         if line.strip():
             try:
-                yield msgspec.convert(json.loads(line), Line)
+                yield typed.convert(json.loads(line), Line)
             except (msgspec.MsgspecError, ValueError, RecursionError) as error:
                 raise RecordingError(f"{path}: line {number}: {error}") from None

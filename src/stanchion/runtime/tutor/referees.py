@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
+from stanchion import typed
 from stanchion.runtime.tutor.games import Game, load_rules
 from stanchion.runtime.tutor.recordings import Played
 from stanchion.tutor.law.v1 import TutorV1
@@ -15,10 +14,10 @@ from stanchion.tutor.rules.typed import TypedRule
 
 def referee(played: Played, hands: Any) -> TutorV1 | TutorV2:
     """The referee at the beginning of the game; `hands` run its commands."""
-    game = msgspec.convert(played.game, Game)
+    game = typed.convert(played.game, Game)
     if played.law == "1":
         tutor = TutorV1(game.name, hands, load_rules())
         tutor.setup_game(game.goal, played.constraints)
         return tutor
-    rules = msgspec.convert(played.rules, tuple[TypedRule, ...])
+    rules = typed.convert(played.rules, tuple[TypedRule, ...])
     return TutorV2(game.name, hands, game.goal, game.claims, game.writes, played.wip, rules=rules)

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion.audit.manifest_check import NoManifest, file_faults, hash_faults, read
 from stanchion.runtime.sandbox.limits import Limits
 from stanchion.runtime.sandbox.sandbox import Sandbox
@@ -136,7 +137,7 @@ def _run(envelope: TutorEnvelope, known: _Recorded, tape: Playback, turns: int) 
 def _hands(played: Played, sandbox: Sandbox) -> Any:
     if played.law == "1":
         return ShellExecutor(sandbox=sandbox)
-    return Confining(sandbox, msgspec.convert(played.game, Game).programs)
+    return Confining(sandbox, typed.convert(played.game, Game).programs)
 
 
 def compared(known: Trace, now: Trace) -> Iterator[Difference]:

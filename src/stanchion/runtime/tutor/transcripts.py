@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 
+from stanchion import typed
 from stanchion.runtime.tutor.games import GameError, plain_of
 from stanchion.tutor.envelope.envelope import Asked, Came, Episode, Over, TutorEnvelope
 
@@ -27,7 +28,7 @@ class Transcript(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def load_transcript(path: str | Path) -> Transcript:
     """Read a file of a transcript; raises `GameError`."""
     try:
-        found = msgspec.convert(plain_of(path), Transcript)
+        found = typed.convert(plain_of(path), Transcript)
     except msgspec.ValidationError as error:
         raise GameError(f"{path}: {error}") from None
     for law, turns in (("first", found.first), ("second", found.second)):

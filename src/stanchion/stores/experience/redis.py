@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion.experience.incident import DAY_MS, Incident, Practice, first_id
 from stanchion.experience.shelf import ShelfError
 from stanchion.experience.tally import CANDIDATES, WINDOW_DAYS, Known, Tally, chosen
@@ -167,7 +168,7 @@ class RedisShelf:
 
     def _bodies(self, base: str, ids: list[bytes]) -> list[Incident]:
         found = self._ask(["HMGET", f"{base}:incidents", *ids]) if ids else []
-        return [msgspec.json.decode(body, type=Incident) for body in found if body is not None]
+        return [typed.decode(body, Incident) for body in found if body is not None]
 
     def _ask(self, words: Iterable[str | bytes]) -> Any:
         return self._all(words)[0]

@@ -8,6 +8,7 @@ from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 import msgspec
 
+from stanchion import typed
 from stanchion.kernel.regex import regex
 from stanchion.stores.protocol import StoreError
 
@@ -77,7 +78,7 @@ def parse(url: str) -> Address:
             raise StoreError(f"the option `{key}` of `{given['name']}` is `{text}`: give {wants}") from None
     if scheme == LOCAL:
         given["name"] = f"unix://{given['path']}"
-    return msgspec.convert(given, Address)
+    return typed.convert(given, Address)
 
 
 def _place(scheme: str, split: SplitResult, port: int | None) -> dict[str, Any]:

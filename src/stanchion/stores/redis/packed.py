@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from stanchion import typed
 from stanchion.kernel.cells import idle_ms
 from stanchion.kernel.state import BUCKETS, CLOCK, FOREVER, IDLE_S, KEPT, Batch, Fresh, Line, Reply, key
 from stanchion.stores.redis.keys import Keys
@@ -33,7 +34,7 @@ MOST_KNOWN: Final = 4_096
 
 pack_value: Final = msgspec.msgpack.Encoder().encode
 unpack_value: Final = msgspec.msgpack.Decoder().decode
-unpack_reply: Final = msgspec.msgpack.Decoder(Reply).decode
+unpack_reply: Final = typed.unpacker(Reply).decode
 
 UNWRITABLE: Final = (OverflowError, UnicodeEncodeError, TypeError, struct.error)
 """What packing raises for a batch with something in it that no server can hold."""

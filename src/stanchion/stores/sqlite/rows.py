@@ -6,13 +6,14 @@ from typing import Any, Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion.kernel.cells import BODY, BUCKET, Cell
 from stanchion.kernel.holds import Taken
 from stanchion.kernel.state import Fresh, Reply
 
 pack: Final = msgspec.msgpack.Encoder().encode
 unpack: Final = msgspec.msgpack.Decoder().decode
-unpack_reply: Final = msgspec.msgpack.Decoder(Reply).decode
+unpack_reply: Final = typed.unpacker(Reply).decode
 unpack_taken: Final = msgspec.msgpack.Decoder(list[tuple[str, int, bool, int, int]]).decode
 
 CELLS: Final = (

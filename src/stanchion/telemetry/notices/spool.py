@@ -15,6 +15,8 @@ from typing import Final
 
 import msgspec
 
+from stanchion import typed
+
 LOCK: Final = "lock"
 OWN: Final = "own-"
 NEW: Final = "new-"
@@ -155,7 +157,7 @@ def read(file: Path) -> Delivery | None:
     """A delivery from its file; `None` where it is none."""
     try:
         with file.open("rb") as reading:
-            return msgspec.json.decode(reading.read(LARGEST), type=Delivery)
+            return typed.decode(reading.read(LARGEST), Delivery)
     except (OSError, msgspec.MsgspecError):
         return None
 

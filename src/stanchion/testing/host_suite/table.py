@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
+from stanchion import typed
 from stanchion.runtime.shield import Shield
 from stanchion.testing.host_suite.driver import Driver
 from stanchion.testing.host_suite.scene import Ended, FailingClock, Scene, Seen
@@ -79,7 +78,7 @@ class Table:
             check=False,
         )
         assert done.returncode == 0, done.stderr
-        return msgspec.json.decode(done.stdout.splitlines()[-1], type=Seen)
+        return typed.decode(done.stdout.splitlines()[-1], Seen)
 
 
 def played(driver: Driver, scene: Scene) -> Seen:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion.kernel.regex import regex
 from stanchion.tutor.bundles.canonical import NotCanonical, digest
 from stanchion.tutor.bundles.file import HASH, VERSION, BundleFile, Compared, Shown
@@ -66,7 +67,7 @@ def _newer(version: Any) -> Refusal | None:
 
 def _converted(data: Mapping[str, Any]) -> BundleFile | Refusal:
     try:
-        file = msgspec.convert(data, BundleFile)
+        file = typed.convert(data, BundleFile)
         for number, one in enumerate(file.exemplars):
             _exemplar(number, one)
     except msgspec.ValidationError as error:
@@ -88,7 +89,7 @@ def _exemplar(number: int, data: dict[str, Any]) -> None:
 
 def exemplar_of(data: Mapping[str, Any]) -> Shown | Compared:
     """An example in the shape that its keys say; raises `ValidationError` for what is none."""
-    return msgspec.convert(data, Compared) if "task" in data else msgspec.convert(data, Shown)
+    return typed.convert(data, Compared) if "task" in data else typed.convert(data, Shown)
 
 
 def _misplaced(template: str) -> str:

@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from stanchion import typed
+
 S = TypeVar("S", bound=msgspec.Struct)
 
 
@@ -94,7 +96,7 @@ def from_lines(text: str, kind: type[S]) -> tuple[S, ...]:
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             try:
-                found.append(msgspec.convert(json.loads(line), kind))
+                found.append(typed.convert(json.loads(line), kind))
             except (ValueError, RecursionError) as error:
                 raise TraceError(f"line {number}: {error}") from None
     return tuple(found)

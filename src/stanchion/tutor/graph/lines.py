@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion.tutor.graph.graph import Graph, GraphError
 from stanchion.tutor.graph.nodes import AnyNode, Edge, EdgeType, Event, NodeType, Observation
 
@@ -107,7 +108,7 @@ def _of_node(node: AnyNode, outputs: dict[str, str]) -> dict[str, Any]:
 
 def _to_node(one: dict[str, Any], outputs: Mapping[str, str]) -> AnyNode:
     if one["type"] != f"{NODE}{NodeType.OBSERVATION.value}":
-        node: AnyNode = msgspec.convert(one, AnyNode)
+        node: AnyNode = typed.convert(one, AnyNode)
         return node
     texts = {}
     for name in SNIPS:
@@ -116,7 +117,7 @@ def _to_node(one: dict[str, Any], outputs: Mapping[str, str]) -> AnyNode:
             raise ValueError(f"the {name} `{address}` is not among the outputs")
         texts[name] = one[f"{name}_snip"] if address is None else outputs[address]
     bare = {key: value for key, value in one.items() if not key.endswith(("_snip", "_hash")) and key != "hash"}
-    made = msgspec.convert({**bare, **texts}, Observation)
+    made = typed.convert({**bare, **texts}, Observation)
     if made.hash != one["hash"]:
         raise ValueError(f"`{made.id}` says something else than what its hash was made of")
     return made
@@ -130,7 +131,7 @@ def _of_edge(edge: Edge) -> dict[str, Any]:
 
 def _to_edge(one: dict[str, Any]) -> Edge:
     kind = EdgeType(one["type"].removeprefix(EDGE))
-    return msgspec.convert({**{k: v for k, v in one.items() if k != "type"}, "edge_type": kind.value}, Edge)
+    return typed.convert({**{k: v for k, v in one.items() if k != "type"}, "edge_type": kind.value}, Edge)
 
 
 def _of_event(event: Event) -> dict[str, Any]:
@@ -151,7 +152,7 @@ def _of_event(event: Event) -> dict[str, Any]:
 def _to_event(one: dict[str, Any]) -> Event:
     own = {key: one[key] for key in OWN & one.keys() if key != "type"}
     data = {key: value for key, value in one.items() if key not in OWN}
-    return msgspec.convert({"event_type": one["type"].removeprefix(EVENT), "data": data, **own}, Event)
+    return typed.convert({"event_type": one["type"].removeprefix(EVENT), "data": data, **own}, Event)
 
 
 def _fits(number: int, one: dict[str, Any]) -> bool:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion.tutor.bundles.canonical import digest
 from stanchion.tutor.manifests.manifest import Manifest, ManifestError, complete
 
@@ -51,6 +52,6 @@ def manifest_in(data: Mapping[str, Any]) -> Manifest:
     """The manifest of what was written, whether or not its hashes fit; raises `ManifestError`."""
     bare = {name: value for name, value in data.items() if name not in (FIELDS, WHOLE)}
     try:
-        return complete(msgspec.convert(bare, Manifest))
+        return complete(typed.convert(bare, Manifest))
     except msgspec.ValidationError as error:
         raise ManifestError(f"it is no manifest: {error}") from None

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion.readings.claims.claim import Claim
 from stanchion.tutor.rules.typed import TypedRule
 
@@ -131,7 +132,7 @@ def of_value(value: Any) -> TypedMove | Unread:
         known = ", ".join(f"`{one}`" for one in ACTIONS)
         return Unread(Misread.UNKNOWN_ACTION, f"`action` is one of {known}")
     try:
-        return msgspec.convert(value, TypedMove)  # type: ignore[no-any-return]  # a union is no type to mypy
+        return typed.convert(value, TypedMove)  # type: ignore[no-any-return]  # a union is no type to mypy
     except msgspec.ValidationError as error:
         return Unread(Misread.BAD_FIELD, str(error))
     except UnicodeEncodeError:

@@ -11,6 +11,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from stanchion import typed
 from stanchion.kernel.regex import regex
 from stanchion.readings.claims.claim import COUNTS, Claim, Predicate, fault, normal
 from stanchion.readings.claims.facts import REPLACED, Ran
@@ -72,7 +73,7 @@ def _read(data: Any, where: str, _domain: str) -> TypedRule:
     if isinstance(data.get("claim"), Mapping):
         only_known(data["claim"], CLAIM, f"{where}: `claim`")
     try:
-        rule = msgspec.convert(data, TypedRule)
+        rule = typed.convert(data, TypedRule)
     except msgspec.ValidationError as error:
         raise RuleError(f"{where}: {error}") from None
     check_rule(rule, where)

@@ -6,6 +6,7 @@ from typing import Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion.policy.document import Document, Node, Step, in_order, shown
 from stanchion.policy.errors import Fault, PolicyError
 from stanchion.policy.formats.nodes import node
@@ -60,7 +61,7 @@ class _Translation:
 
     def __init__(self, document: Document) -> None:
         self._document = document
-        self._pack = msgspec.convert(document.root.data(), Pack)
+        self._pack = typed.convert(document.root.data(), Pack)
         self.faults: list[Fault] = []
         self.root = self._translated()
 
@@ -113,7 +114,7 @@ class _Translation:
         if wrong_in_config or binding.lacks:
             self.faults += wrong_in_config
             return []
-        said = msgspec.convert(rule.config, binding.config)
+        said = typed.convert(rule.config, binding.config)
         parts = list(binding.parts(said, self._pack, deep))
         if not parts:
             self._fault(f"{shown(rule.id)} says nothing: {NOTHING}", key, number)

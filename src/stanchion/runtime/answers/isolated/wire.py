@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion.kernel.context import Context
 from stanchion.kernel.events import OF_STAGE, Event
 from stanchion.kernel.findings import Finding
@@ -68,7 +69,7 @@ def event_sent(event: Event, context: Context | None = None) -> bytes:
 def event_received(body: bytes) -> tuple[Event, Context | None]:
     """The event that was sent, and its context."""
     stage, fields, context = json.loads(body)
-    return msgspec.convert(fields, OF_STAGE[Stage(stage)]), msgspec.convert(context, Context | None)
+    return typed.convert(fields, OF_STAGE[Stage(stage)]), typed.convert(context, Context | None)
 
 
 def answer_sent(value: Any) -> bytes:
@@ -103,7 +104,7 @@ def answer_received(body: bytes) -> Any:
             return text
         case ["found", dict(fields)]:
             try:
-                return msgspec.convert(fields, Finding)
+                return typed.convert(fields, Finding)
             except msgspec.ValidationError:
                 return OtherShape()
         case ["other"]:
