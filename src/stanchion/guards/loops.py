@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple
 
 import msgspec
@@ -19,7 +20,7 @@ from stanchion.kernel.state import When, key
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
 from stanchion.readings.fingerprint import Fingerprint, digest, name_digest
-from stanchion.readings.history import ENOUGH, History
+from stanchion.readings.history import ENOUGH, LETTERS, History
 from stanchion.readings.repeating import is_the_same_again
 from stanchion.readings.seen import Mark, Seen
 from stanchion.readings.volatile import reads
@@ -108,6 +109,7 @@ class Loops(msgspec.Struct, frozen=True):
     near_action: LoopAction = "warn"
     stall_action: LoopAction = "warn"
     by_reading: bool = False
+    others_renew: bool = True
 
     def __post_init__(self) -> None:
         for option, needed in {
@@ -235,7 +237,7 @@ class Loops(msgspec.Struct, frozen=True):
 
     def _excessive(self, tool: str, call: Seen, history: History) -> _Found | None:
         """The same call too often among the last, though nothing was gained in between."""
-        same = history.same(call.exact, self.max_history)
+        same = history.same(call.exact, self.max_history, self.others_renew)
         if len(same) < min(self.max_repeats, self.idempotent_repeats, self.poll_repeats):
             return None
         among = (call, *[one for one in history.since(same[-1]) if one.marks & Mark.POLLS])
@@ -304,12 +306,12 @@ class Metrics(msgspec.Struct, frozen=True):
     by_kind: dict[str, int] = {}
 
 
-def metrics(value: Any) -> Metrics:
-    """The metrics that a run's record holds; all zero where there is none."""
+def metrics(value: Any, kinds: Iterable[str] = LETTERS) -> Metrics:
+    """The metrics that a run's record holds, of these kinds of loops; all zero where there is none."""
     history = History.of(value)
-    loops = sum(history.found.values())
+    found = {kind: history.found[kind] for kind in sorted(kinds) if kind in history.found}
+    loops = sum(found.values())
     rate = round(100 * loops / history.checks, 2) if history.checks else 0.0
-    found = dict(sorted(history.found.items()))
     return Metrics(history.checks, loops, found.get("repeat", 0), found.get("cycle", 0), rate, found)
 
 

@@ -125,6 +125,8 @@ OPTIONS: Final[dict[str, str]] = {
     "loops.error_action": "The action for calls of a tool that keeps failing in the same way.",
     "loops.near_action": "The action for calls with almost the same arguments.",
     "loops.stall_action": "The action for a call after many that brought nothing new.",
+    "loops.others_renew": "If `true`, something new from another call starts the count of a call made too often anew; "
+    "if `false`, only a change of its own result does.",
     "loops.by_reading": "If `true`, calls that only look also have the limit of `idempotent_repeats` if a tool's name "
     "or its commands say so, without an annotation.",
     "recovery.max_retries": "How many times one call is retried, counting all calls inside it.",

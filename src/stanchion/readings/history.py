@@ -218,9 +218,9 @@ class History(msgspec.Struct):
         """Forget that the agent was told of a loop."""
         self.told = {other: about for other, about in self.told.items() if other != kind}
 
-    def same(self, exact: str, window: int) -> list[Seen]:
-        """Earlier calls of the window with these arguments and one outcome, newest first, back to where something else
-        brought something new; those of which nothing is known are among them."""
+    def same(self, exact: str, window: int, others: bool = True) -> list[Seen]:
+        """Earlier calls of the window with these arguments and one outcome, newest first; with `others`, back to where
+        something else brought something new. Those of which nothing is known are among them."""
         same: list[Seen] = []
         outcome = ""
         for call in self.back(window):
@@ -229,7 +229,7 @@ class History(msgspec.Struct):
                     break
                 outcome = call.outcome if call.outcome else outcome
                 same.append(call)
-            elif call.fresh:
+            elif others and call.fresh:
                 break
         return same
 

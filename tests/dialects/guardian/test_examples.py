@@ -103,11 +103,12 @@ def test_line_166_the_tables_have_these_columns(place: str, tmp_path: Path) -> N
             "timestamp": FakeClock()() / 1000,
             "error_reason": "timeout",
             "context_hint": "find a page",
-            "call_data": '{"q":"tea"}',
+            "call_data": '{"tool":"search","arguments":{"q":"tea"}}',
         }
         best = storage.get_best_practice("search")
         assert best is not None
-        assert (best["success_count"], best["failure_count"], best["last_success_data"]) == (1, 0, '{"q":"milk"}')
+        assert (best["success_count"], best["failure_count"]) == (1, 0)
+        assert best["last_success_data"] == '{"tool":"search","arguments":{"q":"milk"}}'
 
 
 def _incidents(guardian: GuardianLayer) -> list[dict[str, Any]]:

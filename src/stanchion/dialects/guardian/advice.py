@@ -9,7 +9,7 @@ from stanchion.dialects.errors import DialectError
 from stanchion.dialects.guardian.caches import ProvidedTexts, held
 from stanchion.dialects.guardian.contexts import AdviceContext, known, resolving
 from stanchion.dialects.guardian.interfaces import CacheProvider
-from stanchion.dialects.guardian.settings import AdviceStyle, seconds, style_name
+from stanchion.dialects.guardian.settings import AdviceStyle, seconds, style_name, takes_one
 from stanchion.runtime.learning.advising import Adviser
 
 TTL_S = 3600
@@ -64,6 +64,8 @@ class AdviceGenerator:
         if resolver is not None and not callable(resolver):
             said = f"the advice resolver is `{type(resolver).__name__}`"
             raise DialectError(f"{said}: give a function of an `AdviceContext`, or None")
+        if resolver is not None:
+            takes_one(resolver, "the advice resolver", "an `AdviceContext`")
         self._adviser.resolver = None if resolver is None else resolving(resolver)
 
     def get_cache_stats(self) -> dict[str, Any]:

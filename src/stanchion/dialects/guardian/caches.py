@@ -14,8 +14,10 @@ from stanchion.runtime.calling.validation_cache import ValidationCache, Validati
 from stanchion.stores.memory import wall_ms
 from stanchion.telemetry import loggers
 
-VALID: Final = "valid"
-"""What is kept of a call that was found valid. What was refused is looked at again."""
+VALID: Final = "valid:"
+"""What begins what is kept of a call that was found valid, before its key. What was refused is looked at again."""
+ADVICE: Final = "advice:"
+"""What begins a text of advice that is kept."""
 HOOKS: Final = "hooks"
 """What keys begin with under which answers of hooks are kept."""
 
@@ -83,6 +85,8 @@ class Provided:
 
 def held(provider: Any) -> Provided:
     """A program's own cache; `DialectError` where it is none that can be asked."""
+    if isinstance(provider, type):
+        raise DialectError(f"`cache_provider` is the class `{provider.__name__}`: give one that is made of it")
     for name in ("get", "set"):
         method = getattr(provider, name, None)
         if not callable(method):
@@ -108,7 +112,8 @@ class ProvidedMemory:
         """Whether a call is known to be valid."""
         if key[0] == HOOKS and len(key) == 5:
             return self._hooks.get(key, at_ms)
-        known = self._provider.get(_key(key)) == VALID
+        name = _key(key)
+        known = self._provider.get(name) == VALID + name
         self._hits, self._misses = self._hits + known, self._misses + (not known)
         return known, None
 
@@ -117,7 +122,8 @@ class ProvidedMemory:
         if key[0] == HOOKS and len(key) == 5:
             self._hooks.put(key, value, at_ms)
         elif value is None:
-            self._provider.set(_key(key), VALID, self._ttl_s)
+            name = _key(key)
+            self._provider.set(name, VALID + name, self._ttl_s)
 
     def stats(self) -> ValidationStats:
         """How often it was of use."""
@@ -134,12 +140,12 @@ class ProvidedTexts:
 
     def get(self, key: str) -> str | None:
         """A text by its key."""
-        known = self._provider.get(f"advice:{key}")
-        return known if isinstance(known, str) else None
+        known = self._provider.get(ADVICE + key)
+        return known.removeprefix(ADVICE) if isinstance(known, str) and known.startswith(ADVICE) else None
 
     def put(self, key: str, text: str) -> None:
         """Keep a text."""
-        self._provider.set(f"advice:{key}", text, self._ttl_s)
+        self._provider.set(ADVICE + key, ADVICE + text, self._ttl_s)
 
 
 def _key(key: tuple[Any, ...]) -> str:

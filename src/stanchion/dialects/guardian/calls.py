@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+import msgspec
+
 from stanchion.dialects.errors import DialectError
 from stanchion.kernel.guardian_result import GuardianResult
 from stanchion.kernel.shown import brief
@@ -54,6 +56,25 @@ def _one_of(call: Mapping[str, Any], names: tuple[str, str], nothing: Any) -> An
 def call_of(tool: str, args: dict[str, Any]) -> dict[str, Any]:
     """A call as hooks are given it: by all names that there are for its parts."""
     return {"tool": tool, "name": tool, "arguments": args, "params": args}
+
+
+class _Kept(msgspec.Struct):
+    """A call as it is kept: its arguments are JSON already."""
+
+    tool: str
+    arguments: msgspec.Raw
+
+
+def call_text(tool: str, arguments: str | None) -> str | None:
+    """The JSON of a call, by that of its arguments."""
+    if not arguments:
+        return None
+    return msgspec.json.encode(_Kept(tool, msgspec.Raw(arguments.encode()))).decode()
+
+
+def args_text(call: str) -> str:
+    """The JSON of the arguments of a call, by its own."""
+    return bytes(msgspec.json.decode(call, type=_Kept).arguments).decode()
 
 
 def said(result: GuardianResult) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -12,6 +12,14 @@ from stanchion.experience import advice_context as own
 from stanchion.experience.similarity import Difference, Similar
 
 KINDS = ("missing", "type", "value", "extra")
+FIELDS: Final[tuple[tuple[str, Any, str], ...]] = (
+    ("tool_name", str, "the name of a tool"),
+    ("failure_count", int, "a whole number"),
+    ("last_error", str | None, "a text, or None"),
+    ("similar_success", Mapping | None, "what `find_similar_success` gives, or None"),
+    ("tool_reliability", int | float | None, "a number from 0 to 1, or None"),
+)
+"""What a context has, and as what."""
 
 
 class AdviceContext(msgspec.Struct, frozen=True):
@@ -23,6 +31,12 @@ class AdviceContext(msgspec.Struct, frozen=True):
     last_error: str | None = None
     similar_success: dict[str, Any] | None = None
     tool_reliability: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, kinds, wanted in FIELDS:
+            value = getattr(self, name)
+            if not isinstance(value, kinds) or isinstance(value, bool):
+                raise DialectError(f"`{name}` of an `AdviceContext` is `{type(value).__name__}`: give {wanted}")
 
 
 def resolving(resolver: Callable[[AdviceContext], str]) -> Callable[[own.AdviceContext], str]:

@@ -9,7 +9,7 @@ from stanchion.dialects.errors import DialectError
 from stanchion.dialects.guardian.calls import read_call
 from stanchion.dialects.guardian.contexts import similar
 from stanchion.dialects.guardian.provided import shelf_for
-from stanchion.dialects.guardian.settings import place
+from stanchion.dialects.guardian.settings import opened
 from stanchion.dialects.guardian.sitting import Sitting
 from stanchion.dialects.guardian.storage import ShelfStorage
 from stanchion.experience.advice_context import AdviceContext
@@ -19,7 +19,6 @@ from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.learning.methods import context_of
 from stanchion.runtime.learning.redacted import kept_name
 from stanchion.runtime.shield import Shield
-from stanchion.runtime.standing.places import MEMORY
 
 POLICY = {"name": "guardian-layer", "experience": {"tier": "persistent"}}
 
@@ -28,8 +27,7 @@ class ExperienceLayer:
     """Keeps what came of calls: of the session, in this process, and where the guardian is told to."""
 
     def __init__(self, db_path: Any = None, storage_provider: Any = None) -> None:
-        kept = place(db_path)
-        shield = Shield.load(POLICY, store=kept, journal=MEMORY if kept == MEMORY else None)
+        shield = opened(POLICY, db_path, None)
         self._alone: Shield | None = shield
         self._join(Sitting(shield), storage_provider)
 

@@ -9,13 +9,15 @@ from typing import Any
 
 import msgspec
 
+from stanchion.approvals.errors import AnswerRefused
 from stanchion.dialects.errors import DialectError
 from stanchion.dialects.guardian.caches import ProvidedMemory, held
 from stanchion.dialects.guardian.calls import call_of, read_call
 from stanchion.dialects.guardian.interfaces import CacheProvider
-from stanchion.dialects.guardian.settings import alone, schema_guards, seconds
+from stanchion.dialects.guardian.settings import alone, schema_guards, seconds, takes_one
 from stanchion.dialects.guardian.sitting import Part, Sitting
-from stanchion.guards.schema.hooks import HookCall
+from stanchion.guards.schema.hooks import HOOKS_ID, HookCall
+from stanchion.guards.schema.tools import Known
 from stanchion.kernel.decision import Decision
 from stanchion.runtime.calling.tool_formats import definitions
 from stanchion.runtime.calling.validation_cache import ValidationCache
@@ -47,7 +49,7 @@ class MCPFacade:
         self._ttl_s, self._host, self._register = ttl_s, host, register
         self._tools: dict[str, ToolSchema] = {}
         self._given: list[tuple[set[str], Any]] = []
-        self._hooks: list[tuple[str, Hook]] = []
+        self._hooks: list[tuple[str, Hook, bool]] = []
         self._part = self._parted(registered=False)
         if host is not None:
             self._remember(host.shield)
@@ -66,10 +68,17 @@ class MCPFacade:
             raise DialectError("the tools have yet to be awaited: write `await client.list_tools()`")
         try:
             found = definitions(mcp_response)
+            bad = next((one for one in map(Known, found) if one.bad), None)
+            if bad is not None:
+                raise DialectError(f"`{bad.name}` cannot be registered: {bad.bad}")
             if found and not self._tools:
                 self._begin()
             for shield in self._shields():
                 shield.ingest(mcp_response, repin=repin, by=by)
+        except DialectError:
+            raise
+        except AnswerRefused as error:
+            raise AnswerRefused(f"`repin` is an operator's: {error}; give it as `by=`") from None
         except (TypeError, ValueError) as error:
             raise DialectError(f"these tools cannot be registered: {error}") from None
         names = {one.name for one in found}
@@ -84,26 +93,44 @@ class MCPFacade:
         if self._register is not None:
             self._register()
 
-    def register_hook(self, tool_name: str, hook: Hook) -> None:
+    def register_hook(self, tool_name: str, hook: Hook, *, cache: bool = True) -> None:
         """Have a function check every call of a tool: it is given the call as a mapping, and a text that it gives
-        refuses it."""
+        refuses it. What it says holds for equal calls until `cache_ttl` is over; with `cache=False` it is asked each
+        time."""
         if not isinstance(tool_name, str) or not tool_name:
             raise DialectError(f"a hook is registered for `{tool_name!r}`: give the name of a tool")
         if not callable(hook):
             raise DialectError(f"the hook of `{tool_name}` is `{type(hook).__name__}`: give a function of a call")
+        takes_one(hook, f"the hook of `{tool_name}`", "the call")
         for shield in self._shields():
-            shield.hook(tool_name, asked(hook))
-        self._hooks.append((tool_name, hook))
+            shield.hook(tool_name, asked(hook), cache=cache)
+        self._hooks.append((tool_name, hook, cache))
 
     def validate_call(self, tool_call: Any) -> dict[str, Any]:
         """Whether a call is valid, and if not, why and what to do."""
-        return _validated(self._judging().run.check(*read_call(tool_call)))
+        tool, args = read_call(tool_call)
+        return self._validated(tool, self._judging().run.check(tool, args))
 
     validate = validate_call
 
     async def validate_call_async(self, tool_call: Any) -> dict[str, Any]:
         """`validate_call` for async code."""
-        return _validated(await self._judging().run.acheck(*read_call(tool_call)))
+        tool, args = read_call(tool_call)
+        return self._validated(tool, await self._judging().run.acheck(tool, args))
+
+    def why_not(self, tool: str, decision: Decision) -> str:
+        """Why a call is refused; where a hook has failed, which one that can be."""
+        found = decision.determining
+        if found is None or found.guard != HOOKS_ID or not found.code.startswith("kernel."):
+            return decision.message
+        names = [f"`{getattr(hook, '__name__', type(hook).__name__)}`" for name, hook, _ in self._hooks if name == tool]
+        said = "a hook gives a text to refuse and None to pass"
+        return f"{' or '.join(names)}, the hook of `{tool}`, gave no answer ({decision.message}): {said}"
+
+    def _validated(self, tool: str, decision: Decision) -> dict[str, Any]:
+        if decision.proceeds:
+            return {"valid": True}
+        return {"valid": False, "reason": self.why_not(tool, decision), "suggestion": decision.advice}
 
     def get_tool(self, name: str) -> ToolSchema | None:
         """A tool that was registered."""
@@ -139,8 +166,8 @@ class MCPFacade:
             self._remember(made)
             for _, tools in self._given:
                 made.ingest(tools)
-            for tool, hook in self._hooks:
-                made.hook(tool, asked(hook))
+            for tool, hook, cache in self._hooks:
+                made.hook(tool, asked(hook), cache=cache)
         return self._part.sitting
 
     def _remember(self, shield: Shield) -> None:
@@ -162,16 +189,10 @@ def asked(hook: Hook) -> Callable[[HookCall], Any]:
 def _schema(one: Any) -> ToolSchema:
     schema = one.schema if isinstance(one.schema, dict) else {}
     properties, required = schema.get("properties"), schema.get("required")
-    about = one.about if isinstance(getattr(one, "about", ""), str) else ""
+    about = one.about.get("description") if isinstance(one.about, dict) else None
     return ToolSchema(
         one.name,
-        about,
+        about if isinstance(about, str) else "",
         properties if isinstance(properties, dict) else {},
         tuple(required) if isinstance(required, list) else (),
     )
-
-
-def _validated(decision: Decision) -> dict[str, Any]:
-    if decision.proceeds:
-        return {"valid": True}
-    return {"valid": False, "reason": decision.message, "suggestion": decision.advice}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Unpack
 
+from stanchion.approvals.errors import AnswerRefused
 from stanchion.audit.journal import Journal
 from stanchion.dialects.errors import DialectError
 from stanchion.dialects.guardian.advice import AdviceGenerator
@@ -20,18 +21,17 @@ from stanchion.dialects.guardian.settings import (
     Breaking,
     Looping,
     Policy,
-    place,
+    opened,
     policy_of,
     schema_guards,
     style_name,
     whole,
 )
 from stanchion.dialects.guardian.sitting import Sitting
+from stanchion.kernel.decision import Decision
 from stanchion.policy.nearest import hint
 from stanchion.runtime.learning.advising import adviser_of
 from stanchion.runtime.options import ShieldOptions
-from stanchion.runtime.shield import Shield
-from stanchion.runtime.standing.places import MEMORY
 from stanchion.stores.memory import wall_ms
 
 TOKENS: Final = 250
@@ -88,9 +88,7 @@ class GuardianLayer:
         self._tokens, self._saved_before = est_tokens_per_call, 0
         self._guards: Final = [*breaking.guards(), *looping.guards()]
         self._registered, self._style = False, style_name(advice_style)
-        kept = place(db_path)
-        trail = MEMORY if journal is None and kept == MEMORY else journal
-        self.shield: Final = Shield.load(self.policy, store=kept, journal=trail, clock=clock, **options)
+        self.shield: Final = opened(self.policy, db_path, journal, clock=clock, **options)
         self._sitting: Final = Sitting(self.shield)
         try:
             self.experience: Final = ExperienceLayer.within(self._sitting, storage_provider)
@@ -117,24 +115,25 @@ class GuardianLayer:
 
     register_mcp_tools = ingest_tools
 
-    def register_hook(self, tool_name: str, hook: Hook) -> None:
+    def register_hook(self, tool_name: str, hook: Hook, *, cache: bool = True) -> None:
         """Have a function check every call of a tool: it is given the call as a mapping, and a text that it gives
-        refuses it. So does one that raises, or does not answer in time."""
-        self.mcp_facade.register_hook(tool_name, hook)
+        refuses it. So does one that raises, or does not answer in time. With `cache=False` it is asked about equal
+        calls as well."""
+        self.mcp_facade.register_hook(tool_name, hook, cache=cache)
 
     def check(self, tool_call: Mapping[str, Any]) -> dict[str, Any]:
         """Whether a call goes ahead: `allowed`, `reason`, `suggestion`, `advice`, `health_score` and `is_probe`."""
         tool, args = read_call(tool_call)
         run = self._sitting.run
         decision = run.check(tool, args)
-        return said(decision.guardian_result(run.advice(tool, args)))
+        return self._worded(tool, decision, run.advice(tool, args))
 
     async def check_async(self, tool_call: Mapping[str, Any]) -> dict[str, Any]:
         """`check` for async code."""
         tool, args = read_call(tool_call)
         run = self._sitting.run
         decision = await run.acheck(tool, args)
-        return said(decision.guardian_result(await run.aadvice(tool, args)))
+        return self._worded(tool, decision, await run.aadvice(tool, args))
 
     def report_result(
         self,
@@ -176,7 +175,10 @@ class GuardianLayer:
 
     def reset_tool(self, tool_name: str, *, by: Any = "an operator") -> None:
         """Let a tool be called again at once. Where state outlives the program, `by` is an operator with a key."""
-        self.health_monitor.reset_tool(tool_name, by=by)
+        try:
+            self.health_monitor.reset_tool(tool_name, by=by)
+        except AnswerRefused as error:
+            raise AnswerRefused(f"`reset_tool` is an operator's: {error}; give it as `by=`") from None
 
     def set_advice_style(self, style: AdviceStyle | str) -> None:
         """Advise in another style."""
@@ -216,6 +218,10 @@ class GuardianLayer:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _worded(self, tool: str, decision: Decision, advice: str) -> dict[str, Any]:
+        result = said(decision.guardian_result(advice))
+        return result if result["allowed"] else {**result, "reason": self.mcp_facade.why_not(tool, decision)}
 
     def _events(self) -> int:
         return self._sitting.run.guardian_metrics().roi.protection_events

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -13,6 +13,9 @@ from stanchion.dialects.guardian.sitting import Part, Sitting
 from stanchion.guards.loops import Metrics, history_key, metrics
 from stanchion.kernel.decision import Decision
 from stanchion.readings.history import History
+
+KINDS: Final = ("repeat", "cycle", "excessive")
+"""The loops that there are: the same call in a row, in a short cycle, or too often."""
 
 
 class LoopDetector:
@@ -46,7 +49,7 @@ class LoopDetector:
 
     def get_metrics(self) -> dict[str, Any]:
         """What was counted in this session."""
-        counted: Metrics = metrics(self._record())
+        counted: Metrics = metrics(self._record(), KINDS)
         found: dict[str, Any] = msgspec.to_builtins(counted)
         return found
 

@@ -27,6 +27,8 @@ PATIENCE_S: Final = 10.0
 
 def shelf_for(provider: Any) -> Shelf:
     """The shelf of a provider; `DialectError` where it lacks a method."""
+    if isinstance(provider, type):
+        raise DialectError(f"`storage_provider` is the class `{provider.__name__}`: give one that is made of it")
     shelf: Shelf | None = getattr(provider, "shelf", None)
     if shelf is not None and callable(getattr(shelf, "known", None)):
         return shelf

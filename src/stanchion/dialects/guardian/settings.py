@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
+from inspect import signature
 from pathlib import Path
 from typing import Any, Final, get_args
 
@@ -11,11 +12,15 @@ import msgspec
 from stanchion.advice.styles import StyleName
 from stanchion.dialects.errors import DialectError
 from stanchion.policy.nearest import hint
+from stanchion.runtime.shield import Shield
 from stanchion.runtime.standing.places import MEMORY
+from stanchion.stores.protocol import StoreError
 
 LONGEST_S: Final = 432_000
 """How long a cooldown can be: five days."""
 MOST_HISTORY: Final = 100
+HOOK_MS: Final = 30_000
+"""How long a hook may take; the document gives it any time, and nobody waits for one that hangs."""
 
 Policy = dict[str, Any]
 Guards = list[dict[str, Any]]
@@ -71,8 +76,9 @@ class Looping(msgspec.Struct, frozen=True):
             raise DialectError(f"{said}: give less for it, or a longer history")
 
     def guards(self) -> Guards:
-        """What layer 1 changes in the pack. A check knows of no run that is halted and of nobody who is asked, and a
-        call counts whether or not its result is reported."""
+        """What layer 1 changes in the pack. A check knows of no run that is halted and of nobody who is asked. A call
+        counts whether or not its result is reported, and what other calls bring does not begin its count anew. Only
+        repeated calls are loops: tools that fail are layer 0's."""
         most = self.max_history
         loops = {
             "use": "loops",
@@ -82,6 +88,11 @@ class Looping(msgspec.Struct, frozen=True):
             "max_errors": min(3, most // 2),
             "near_repeats": min(3, most),
             "stall_after": min(4, most),
+            "others_renew": False,
+            "error_action": "allow",
+            "near_action": "allow",
+            "stall_action": "allow",
+            "refusals_told": 0,
             "refusals_escalated": 0,
             "refusals_halted": 0,
         }
@@ -91,7 +102,8 @@ class Looping(msgspec.Struct, frozen=True):
 def schema_guards(registered: bool) -> Guards:
     """What layer 2 changes in the pack: where tools are registered, others are unknown. A report has no result that
     could be held against a schema."""
-    return [{"use": "schema", "unknown": "refuse" if registered else "allow", "results": False}]
+    guard = {"use": "schema", "unknown": "refuse" if registered else "allow", "results": False}
+    return [{**guard, "hook_deadline_ms": HOOK_MS}]
 
 
 def policy_of(guards: Guards, style: StyleName = "concise") -> Policy:
@@ -118,13 +130,23 @@ def seconds(name: str, value: Any) -> None:
         raise DialectError(f"`{name}` is `{value!r}`: give seconds, from 0.001 to {LONGEST_S}")
 
 
+def takes_one(function: Any, what: str, given: str) -> None:
+    """Raise `DialectError` for a function that cannot be called with one thing."""
+    try:
+        signature(function).bind(None)
+    except TypeError:
+        raise DialectError(f"{what} cannot be called with {given}: give a function of one parameter") from None
+    except ValueError:  # of some that are built in it is not known
+        return
+
+
 def style_name(style: Any) -> StyleName:
     """The name of a style."""
     names: tuple[StyleName, ...] = get_args(StyleName)
     said = style.value if isinstance(style, AdviceStyle) else str(style).lower()
     known = next((name for name in names if name == said), None)
     if known is None:
-        raise DialectError(f"`{style}` is no style of advice: {hint(said, names)}")
+        raise DialectError(f"`advice_style` is `{style}`, which is no style of advice: {hint(said, names)}")
     return known
 
 
@@ -134,4 +156,16 @@ def place(db_path: Any) -> str | Path:
         return MEMORY
     if not isinstance(db_path, str | Path) or not str(db_path):
         raise DialectError(f"`db_path` is `{db_path!r}`: give a file, the URL of a server, or leave it out for memory")
+    if ":" not in str(db_path) and not Path(db_path).absolute().parent.is_dir():
+        raise DialectError(f"`db_path` is `{db_path}`, and there is no such folder: make it, or give another path")
     return db_path
+
+
+def opened(policy: Policy, db_path: Any, journal: Any, **options: Any) -> Shield:
+    """The shield of a policy, on what is kept there."""
+    kept = place(db_path)
+    trail = MEMORY if journal is None and kept == MEMORY else journal
+    try:
+        return Shield.load(policy, store=kept, journal=trail, **options)
+    except StoreError as error:
+        raise DialectError(f"`db_path` cannot be used: {error}") from error

@@ -9,11 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-import msgspec
-
 from stanchion.audit.redaction import masked
 from stanchion.dialects.errors import DialectError
-from stanchion.dialects.guardian.calls import ARGUMENTS, TOOL
+from stanchion.dialects.guardian.calls import ARGUMENTS, TOOL, call_text
 from stanchion.dialects.guardian.interfaces import AsyncStorageProvider, StorageProvider
 from stanchion.dialects.guardian.tables import execute
 from stanchion.experience.bounded import bounded, cut, encoded, fingerprint
@@ -58,7 +56,7 @@ class ShelfStorage(StorageProvider):
             "tool_name": best.tool_name,
             "success_count": best.success_count,
             "failure_count": best.failure_count,
-            "last_success_data": best.last_success_data,
+            "last_success_data": call_text(best.tool_name, best.last_success_data),
         }
 
     def get_tool_stats(self, tool_name: str) -> dict[str, int]:
@@ -152,7 +150,6 @@ WORDS: Final = {"session_id": MOST_HINT, "error_reason": MOST_REASON, "context_h
 
 def told_of(one: Incident) -> dict[str, Any]:
     """An incident as a provider is told it."""
-    call = {"tool": one.tool_name, "arguments": msgspec.Raw(one.call_data.encode())}
     return {
         "session_id": one.session_id,
         "tool_name": one.tool_name,
@@ -161,7 +158,7 @@ def told_of(one: Incident) -> dict[str, Any]:
         "timestamp": one.at_ms / 1000,
         "error_reason": one.error_reason if one.error_reason else None,
         "context_hint": one.context_hint if one.context_hint else None,
-        "call_data": msgspec.json.encode(call).decode(),
+        "call_data": call_text(one.tool_name, one.call_data),
     }
 
 

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from stanchion.dialects.errors import DialectError
+from stanchion.dialects.guardian.calls import args_text, call_text
 from stanchion.experience.incident import DAY_MS, Incident
 from stanchion.experience.shelf import Shelf
 from stanchion.stores.experience.sqlite import SqliteShelf
@@ -22,10 +23,12 @@ FAR: Final = 1 << 47
 
 VIEWS: Final = (
     """CREATE TEMP VIEW incidents AS
-        SELECT id, session_id, tool_name, fingerprint, success, timestamp, error_reason, context_hint, call_data
+        SELECT id, session_id, tool_name, fingerprint, success, timestamp, error_reason, context_hint,
+            whole_call(tool_name, call_data) AS call_data
         FROM kept_incidents WHERE tenant = whose()""",
     """CREATE TEMP VIEW best_practices AS
-        SELECT fingerprint, tool_name, success_count, failure_count, last_success_data
+        SELECT fingerprint, tool_name, success_count, failure_count,
+            whole_call(tool_name, last_success_data) AS last_success_data
         FROM kept_practices WHERE tenant = whose()""",
     """CREATE TEMP TRIGGER deletes INSTEAD OF DELETE ON incidents BEGIN
         SELECT forget(OLD.id, OLD.session_id, OLD.tool_name, OLD.fingerprint, OLD.success, OLD.timestamp,
@@ -68,12 +71,13 @@ def _tables(shelf: Shelf, tenant: str, gone: list[Incident]) -> Iterator[sqlite3
     def forget(*row: Any) -> None:
         id_, session, tool, name, success, seconds, reason, hint, data = row
         at_ms = round(seconds * 1000)
-        gone.append(Incident(id_, tenant, session, tool, name, bool(success), at_ms, reason, hint, data))
+        gone.append(Incident(id_, tenant, session, tool, name, bool(success), at_ms, reason, hint, args_text(data)))
 
     db = sqlite3.connect(":memory:", uri=True, isolation_level=None)
     try:
         db.create_function("whose", 0, lambda: tenant, deterministic=True)
         db.create_function("forget", 9, forget)
+        db.create_function("whole_call", 2, call_text, deterministic=True)
         if isinstance(shelf, SqliteShelf):
             _attach(db, shelf)
         else:

@@ -69,6 +69,7 @@ OPTIONS: Final[dict[str, dict[str, Stricter]]] = {
         **dict.fromkeys(("refusals_escalated", "refusals_halted", "refusals_factor"), SOONER),
         "refusals_told": SAME,
         "by_reading": OFF,
+        "others_renew": SAME,
         **dict.fromkeys(("action", "error_action", "near_action", "stall_action"), ACTION),
     },
     "recovery": {

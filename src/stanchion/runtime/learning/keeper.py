@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import os
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakSet
 
 from stanchion.audit.forks import tell_of_forks
 from stanchion.audit.wake import Waking
@@ -70,6 +73,7 @@ class Keeper:
         self._given: Shelf | None = None
         self._begin()
         tell_of_forks(self)
+        _OPEN.add(self)
 
     def _begin(self) -> None:
         self._waiting: deque[Outcome | Ended] = deque()
@@ -190,6 +194,7 @@ class Keeper:
         if self._closed:
             return
         self._closed = True
+        _OPEN.discard(self)
         waking = self._waking
         if waking is not None:
             waking.at_once()
@@ -344,3 +349,17 @@ class Keeper:
         if said != self._trouble:
             self._trouble = said
             loggers.say(loggers.TELEMETRY, loggers.WARNING, what, why=said)
+
+
+_OPEN: Final[WeakSet[Keeper]] = WeakSet()
+"""Those that are not closed."""
+
+
+def _at_exit() -> None:
+    """Bring to its store what waits at the end of a program that has closed nothing. Each store is tried once."""
+    for keeper in list(_OPEN):
+        with contextlib.suppress(Exception):
+            keeper.flush()
+
+
+atexit.register(_at_exit)

@@ -14,6 +14,7 @@ from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.needs import Invoke
 from stanchion.runtime.learning.redacted import kept_args, kept_name
 from stanchion.runtime.standing.grounds import Grounds
+from stanchion.runtime.values import Unreadable, arguments
 
 if TYPE_CHECKING:
     from stanchion.runtime.deciding.desk import Desk
@@ -57,7 +58,7 @@ def similar(shield: Experienced, tool: str, args: dict[str, Any], tenant: str | 
     from stanchion.runtime.deciding.hosts import plans_of
 
     plans = plans_of(shield.policy, RunInfo("", tenant=whose), EVERY_ACTION)
-    return similar_to(kept_args(plans, tool, args)[0], known.practices)[:MOST_SIMILAR]
+    return similar_to(kept_args(plans, tool, _content(args))[0], known.practices)[:MOST_SIMILAR]
 
 
 def _known(shield: Experienced, tool: str, tenant: str) -> Known:
@@ -76,7 +77,16 @@ def context_of(desk: Desk, tool: str, args: dict[str, Any]) -> Flow[AdviceContex
     if shield.policy.file.experience.tier == NOTHING:
         return AdviceContext(tool)
     plans = desk.plans
-    return (yield from context_for(desk, kept_name(plans, tool), kept_args(plans, tool, args)[0]))
+    return (yield from context_for(desk, kept_name(plans, tool), kept_args(plans, tool, _content(args))[0]))
+
+
+def _content(args: dict[str, Any]) -> dict[str, Any]:
+    """Arguments as guards see them; none, where they cannot be read."""
+    try:
+        content = arguments(args, copies=False).content
+    except Unreadable:
+        return {}
+    return content if isinstance(content, dict) else {}
 
 
 def context_for(desk: Desk, name: str, given: dict[str, Any]) -> Flow[AdviceContext]:

@@ -60,8 +60,12 @@ def arguments(values: dict[str, Any], own: Collection[str] = (), copies: bool = 
         elif value is not None and kind is not bool and not (kind is int and -LARGE < value < LARGE):
             break
     else:
-        if chars <= MAX_CHARS:
-            return Read(dict(values), values)
+        for name in values:
+            if type(name) is not str:
+                break
+        else:
+            if chars <= MAX_CHARS:
+                return Read(dict(values), values)
     return _Reader(copies, frozenset(own)).whole(values)
 
 
