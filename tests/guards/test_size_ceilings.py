@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stanchion.guards import size_limits
+from stanchion.kernel.sizes import CEILING
 from stanchion.policy.errors import PolicyError
 from stanchion.policy.load import load_policy
 from stanchion.runtime.values import containers, content
@@ -15,7 +15,7 @@ from stanchion.runtime.values import containers, content
     [
         ("max_depth", content.MAX_DEPTH),
         ("max_values", containers.MAX_VALUES),
-        ("max_chars", size_limits.CEILING),
+        ("max_chars", CEILING),
     ],
 )
 def test_a_limit_that_would_never_act_is_refused(option: str, ceiling: int) -> None:
