@@ -102,3 +102,11 @@ def test_nothing_that_is_stored_steers_the_terminal(file: Path, monkeypatch: pyt
     assert main(["state"]) == 0
     assert "\x1b" not in shown(stream)
     assert "\\x1b[2Jsteps" in shown(stream)
+
+
+def test_a_store_that_holds_nothing_says_what_to_do(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    SqliteStore(file).close()
+    assert main(["state"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "the store holds nothing; if it has lost something" in said
+    assert "`stanchion store accepted`" in said

@@ -164,7 +164,7 @@ def test_the_first_ten_minutes(
     assert "BLOCK  by writers-leave-tests-alone (rule.broken)" in explained
     assert "to pass  `not glob(action.target_file" in explained
     assert f"entry    {policy.resolve()}:{1 + written[: written.index('- use: rule')].count(chr(10))}" in explained
-    assert agent.does("bash rm -rf /").startswith("refused: ")
+    assert shown(agent.does("bash rm -rf /")).startswith("refused: ")
     listed = [line.split() for line in empty.says("stanchion explain").splitlines()]
     assert [words[3] for words in listed[:2]] == ["BLOCK", "BLOCK"]
 
@@ -175,16 +175,16 @@ def test_the_first_ten_minutes(
     denied = shown("refused: tool `search` is on the denylist; do the step with another tool\n")
     assert agent.does("search tea") == denied
     policy.write_text(written, encoding="utf-8")
-    agent.reads(shown("it does not come into force: an operator has to trust it"))
+    shown(f"{agent.reads('(hash ')}(hash HASH)\n")
     agent.reads("\n")
     assert agent.does("search tea").startswith(denied.rstrip())
 
-    waits = shown("refused: this command wants to be root; wait until a person has answered")
-    assert agent.does("bash sudo ls").startswith(waits)
+    waits = shown(agent.does("bash sudo ls"))
+    assert waits.startswith("refused: this command wants to be root; ")
     ticket = empty.says("stanchion tickets list").splitlines()[1].split()[0]
     assert "the same call goes ahead once" in empty.approves(someone, ticket)
     assert agent.does("bash sudo ls") == shown("ran sudo ls\n")
-    assert agent.does("bash sudo ls").startswith(waits)
+    assert agent.does("bash sudo ls").startswith(waits.rstrip())
     agent.ends()
 
     assert "writer-1" in empty.says("stanchion runs")

@@ -22,6 +22,11 @@ def policy(*guards: dict[str, Any], **said: Any) -> dict[str, Any]:
     return {"name": "one", "guards": list(guards), **said}
 
 
+def rule(**said: Any) -> dict[str, Any]:
+    """A policy with one rule."""
+    return policy({"use": "rule", **said})
+
+
 def said(old: Any, new: Any) -> list[str]:
     """What loosens, in words."""
     return [str(each) for each in loosenings(load_policy(old), load_policy(new))]
@@ -85,6 +90,18 @@ STRICTER: Final[list[tuple[dict[str, Any], dict[str, Any]]]] = [
         policy({"use": "rule", "when": "event.risk == 'low'"}),
         policy({"use": "rule", "when": "event.risk == 'low'", "message": "no", "log_pass": True}),
     ),
+    # A rule that refuses more often, by its numbers and by what is joined.
+    (rule(when="event.args.amount > 100"), rule(when="event.args.amount > 10")),
+    (rule(when="event.args.amount > 100", action="escalate"), rule(when="10 < event.args.amount", action="escalate")),
+    (rule(when="event.args.amount > 1.5"), rule(when="event.args.amount >= 1.5")),
+    (rule(when="event.args.amount < -5"), rule(when="event.args.amount < -4")),
+    (rule(check="event.args.amount <= 100"), rule(check="event.args.amount <= 50")),
+    (rule(check="event.args.amount <= 100"), rule(check="event.args.amount <= 100 and event.args.to == 'ann'")),
+    (rule(check="event.risk == 'low' or event.risk == 'medium'"), rule(check="event.risk == 'low'")),
+    (rule(when="event.risk == 'low' and event.args.amount > 9"), rule(when="event.args.amount > 9")),
+    (rule(when="event.risk == 'low'"), rule(when="event.risk == 'low' or not (event.args.amount < 3)")),
+    (rule(when="not (event.args.amount < 3)"), rule(when="not (event.args.amount < 2)")),
+    (rule(when="event.risk == 'low'", check="event.args.amount < 3"), rule(when="event.risk == 'low'")),
 ]
 
 

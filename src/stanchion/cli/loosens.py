@@ -26,7 +26,8 @@ def loosens(args: argparse.Namespace, envs: tuple[str | None, str | None]) -> in
     else:
         terminal = Terminal.of(sys.stdout, os.environ)
         for each in found:
-            put(sys.stdout, f"{terminal.paint('loosens', 'bad')}  {visible(str(each))}")
+            how = "loosens" if each.sure else "may loosen"
+            put(sys.stdout, f"{terminal.paint(how, 'bad')}  {visible(str(each))}")
         if not found:
             put(sys.stdout, "nothing loosens: whatever the old policy refuses, the new one refuses")
         put(sys.stdout, terminal.paint(f"hash {old.hash[:12]} → {new.hash[:12]}", "dim"))

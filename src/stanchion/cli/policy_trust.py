@@ -36,6 +36,8 @@ def trust(args: argparse.Namespace) -> int:
     said = {"policy": str(name), "env": env, "why": args.why}
     request = Request(purpose=Purpose.POLICY, tenant=FLEET, subject=hashed, said=said)
 
+    say(sys.stdout, f"{name} has the hash {hashed}")
+
     def said_so(shield: Shield) -> int:
         shield.act(request, answerer(args, shield))
         say(sys.stdout, f"{name} is trusted as it is now: hash {hashed}")

@@ -27,6 +27,10 @@ from stanchion.views.stored import MOST, by_tenant, cells, holds
 from stanchion.views.veiled import veiled
 from stanchion.views.where import StatePlace, former, where
 
+NOTHING: Final = (
+    "the store holds nothing; if it has lost something, look at why, and then let runs go on with "
+    "`stanchion store accepted` or, from a copy, `stanchion store restored`"
+)
 USAGE: Final = """stanchion state [PREFIX] [--store URL] [--project DIR] [--json]
        stanchion state --where [--store URL] [--project DIR] [--json]
        stanchion state --projects [--json]
@@ -171,7 +175,7 @@ def _show(store: Store, prefix: str) -> None:
     held = list(islice(holds(store, prefix), MOST + 1))
     if not tenants and not held:
         named = f" with a name that begins with `{veiled(prefix)}`" if prefix else ""
-        say(sys.stdout, f"the store holds nothing{named}")
+        say(sys.stdout, f"the store holds nothing{named}" if named else NOTHING)
     parts = [tenant_lines(one, terminal) for one in tenants]
     parts += [hold_lines(held, terminal)] if held else []
     for part in parts:

@@ -11,7 +11,7 @@ from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.option import ACTIONS, PlainActionName
-from stanchion.kernel.sizes import UNREAD
+from stanchion.kernel.sizes import CEILING, UNREAD
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
@@ -26,7 +26,10 @@ CODES: Final = declare(
     }
 )
 
-Size = Annotated[int, msgspec.Meta(ge=0)]
+DEEPEST: Final = 100
+"""How many levels content may have under any policy: a limit above it would never act."""
+MOST: Final = 200_000
+"""How many values content may have under any policy."""
 
 
 class SizeLimits(msgspec.Struct, frozen=True):
@@ -50,9 +53,9 @@ class SizeLimits(msgspec.Struct, frozen=True):
     priority: ClassVar[int] = 2
     bounds: ClassVar[bool] = True
 
-    max_chars: Size = 1_000_000
-    max_depth: Size = 64
-    max_values: Size = 100_000
+    max_chars: Annotated[int, msgspec.Meta(ge=0, le=CEILING)] = 1_000_000
+    max_depth: Annotated[int, msgspec.Meta(ge=0, le=DEEPEST)] = 64
+    max_values: Annotated[int, msgspec.Meta(ge=0, le=MOST)] = 100_000
     action: PlainActionName = "block"
 
     def judge(self, reading: Reading[Event], /) -> Finding | None:

@@ -61,15 +61,24 @@ class Refused(StanchionError):
         return f"<{type(self).__name__} {NAMES[self.decision.action]} {self.decision.code}: {brief(str(self))}>"
 
     def __str__(self) -> str:
+        waiting = self.waits and self.ticket is not None
         said = [self.decision.message, self.decision.advice]
+        if waiting and not self.happened:
+            said[1] = self._own_advice
         said += ["it was undone again"] if self.undone else []
         said += [finding.message for finding in self.decision.behind]
-        if self.waits and self.ticket is not None:
+        if waiting:
             from stanchion.approvals.words import WAITING
 
             said += [message_of(WAITING, ()), "" if self.happened else advice_of(WAITING, ())]
         said += [] if self.beside is None else [self.guidance.beside.text]
         return "; ".join(words for words in said if words)
+
+    @property
+    def _own_advice(self) -> str:
+        """What the policy itself advises. What its guard says of every refusal is not meant for one that waits."""
+        finding = self.decision.determining
+        return finding.advice if finding is not None and finding.guidance else ""
 
     @property
     def guidance(self) -> Guidance:

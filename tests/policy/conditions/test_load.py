@@ -14,6 +14,8 @@ from stanchion.policy.conditions.view import STANDARD
         ("target_file == 'x'", "target_file", "did you mean `action.target_file`?"),
         ("agent == 'x'", "agent", "is a group of names: say which one, as in `agent.id`"),
         ("event.tool.name == 'x'", "event.tool.name", "the value before the dot is a string"),
+        ("args.to == 'x'", "args.to", "did you mean `event.args.to`?"),
+        ("tool.name == 'x'", "tool.name", "did you mean `event.tool`?"),
         ("event.arg.path == 'x'", "event.arg", "did you mean `event.args`?"),
         ("agent.role == 5", "agent.role == 5", "`==` cannot join a string and an int"),
         ("agent.role in [1, 2]", "agent.role in [1, 2]", "`in` cannot join a string and an int"),

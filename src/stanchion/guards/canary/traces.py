@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import html
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 from urllib.parse import unquote_to_bytes
 
 from stanchion.guards.canary.token import HEAD, SIZES
@@ -23,7 +23,12 @@ LETTERS: Final = regex(rb"[a-z2-7]+")
 DIGITS: Final = regex(rb"(?:[0-9a-f]{2})+")
 SMALL: Final = b"abcdefghijklmnopqrstuvwxyz"
 TURN: Final = bytes.maketrans(SMALL, SMALL[13:] + SMALL[:13])
-ESCAPES: Final = regex(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4}))")
+ESCAPES: Final = (
+    regex(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4}))()"),
+    regex(r"\\(?:[ux]\{0*([0-9a-fA-F]{1,4})\}|U0000([0-9a-fA-F]{4})|0?([0-7]{2,3}))"),
+)
+"""Characters by their numbers, as programming languages write them; the last group has octal digits. The second kind is
+read after the first and beside it, because a backslash before plain digits may be there for show."""
 
 PLAIN: Final = HEAD.encode()
 BACKWARDS: Final = PLAIN[::-1]
@@ -52,8 +57,16 @@ def bodies(text: str) -> Iterator[str]:
     if "%" in text:
         yield from _bodies(unquote_to_bytes(given).lower().translate(None, APART))
     if "&#" in text or "\\" in text:
-        plain = ESCAPES.sub(lambda found: chr(int(found[1] or found[2], 16)), html.unescape(text))
-        yield from _bodies(plain.lower().encode("utf-8", "replace").translate(None, APART))
+        plain = html.unescape(text)
+        for escapes in ESCAPES:
+            plain = escapes.sub(_character, plain)
+            yield from _bodies(plain.lower().encode("utf-8", "replace").translate(None, APART))
+
+
+def _character(found: Any) -> str:
+    """What an escape stands for."""
+    *hexadecimal, octal = found.groups()
+    return chr(int(octal, 8) if octal else int(next(filter(None, hexadecimal)), 16))
 
 
 def _bodies(letters: bytes) -> Iterator[str]:

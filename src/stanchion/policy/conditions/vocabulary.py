@@ -27,7 +27,11 @@ class Vocabulary:
             raise ValueError(f"names and attributes must correspond: look at {wrong or sorted(self.words)}")
 
     def nearest(self, wrong: str) -> str | None:
-        """The valid name that looks most like a wrong one."""
+        """The valid name that a wrong one stands for: the same within a group, or one that looks most like it."""
+        first, _, rest = wrong.partition(".")
+        for name in [f"{group}.{first}" for group in sorted(self.groups)] if rest else ():
+            if name in self.words:
+                return f"{name}.{rest}" if self.words[name].kind in ("map", "dyn") else name
         near = nearest(wrong, (*self.words, *_OPERATORS))
         if near is not None:
             return near

@@ -69,7 +69,7 @@ def _whole(old: CompiledPolicy, new: CompiledPolicy) -> Iterator[Loosening]:
     for path, stricter in WHOLE.items():
         before, after = _said(old.file, path), _said(new.file, path)
         if not keeps(stricter, before, after):
-            yield changed("policy", path, before, after)
+            yield changed("policy", path, before, after, sure=stricter is not Direction.SAME)
     asked, later = old.file.escalation.roles, new.file.escalation.roles
     if (
         set(later) <= set(asked)

@@ -13,6 +13,7 @@ from stanchion.kernel.option import ACTIONS as NAMED
 from stanchion.kernel.severity import severer
 from stanchion.kernel.stages import Stage
 from stanchion.policy.compiled import CompiledPolicy, Seat
+from stanchion.policy.loosening.conditions import rule_keeps
 from stanchion.policy.loosening.directions import Direction, Stricter, keeps
 from stanchion.policy.loosening.options import BANDED, LAST_WORD, ONLY_REFUSES, OPTIONS, PLACEMENT, WORST
 from stanchion.policy.loosening.said import Loosening, changed
@@ -99,7 +100,7 @@ def _changes(old: _Guard, new: _Guard) -> Iterator[Loosening]:
     was, now = old.standing(), new.standing()
     for name, wanted in PLACEMENT.items():
         if not keeps(wanted, was[name], now[name]):
-            yield changed(new.what, name, was[name], now[name])
+            yield changed(new.what, name, was[name], now[name], sure=wanted is not Direction.SAME)
     options = OPTIONS.get(new.use, {})
     for name in new.entry.__struct_fields__:
         if name in _PLACED:
@@ -109,8 +110,11 @@ def _changes(old: _Guard, new: _Guard) -> Iterator[Loosening]:
         held = before == after or (_holds(old, new, name, stricter) and keeps(stricter, before, after))
         if stricter is Direction.BY_STAGE:
             held = before == after or _severer_everywhere(old, new)
+        if not held and new.use == "rule" and name in ("when", "check"):
+            closed = not (old.placed.fail_open or new.placed.fail_open)
+            held = rule_keeps(old.entry, new.entry, name, closed)
         if not held:
-            yield changed(new.what, name, before, after)
+            yield changed(new.what, name, before, after, sure=stricter is not Direction.SAME)
 
 
 def _holds(old: _Guard, new: _Guard, name: str, stricter: Stricter) -> bool:

@@ -12,19 +12,23 @@ LONGEST: Final = 80
 
 
 class Loosening(msgspec.Struct, frozen=True):
-    """One thing by which a policy may let more through: of what (`guard budget`), and what about it, in words."""
+    """One thing by which a policy may let more through: of what (`guard budget`), and what about it, in words.
+
+    `sure` is false where two values cannot be compared: the new one may be as strict, and nobody can tell.
+    """
 
     what: str
     how: str
+    sure: bool = True
 
     def __str__(self) -> str:
         kind, _, name = self.what.partition(" ")
         return f"{kind} `{name}`: {self.how}" if name else f"{kind}: {self.how}"
 
 
-def changed(what: str, option: str, old: Any, new: Any) -> Loosening:
+def changed(what: str, option: str, old: Any, new: Any, *, sure: bool = True) -> Loosening:
     """That a value is another one."""
-    return Loosening(what, f"{option} {_shown(old)} → {_shown(new)}")
+    return Loosening(what, f"{option} {_shown(old)} → {_shown(new)}", sure)
 
 
 def _shown(value: Any) -> str:
