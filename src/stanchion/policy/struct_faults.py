@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from functools import cache
 from typing import Any
 
@@ -67,7 +67,7 @@ class _Checking:
                 words = words_of(kind)
                 if not any(type(word) is type(value) and word == value for word in words):
                     whose = f" of `{field.encode_name}`" if field is not None else ""
-                    self.fault(node.at, f"{shown(node.text)} is not a value{whose}: {hint(node.text, words)}")
+                    self.fault(node.at, f"{shown(node.text)} is not a value{whose}: {_instead(node.text, words)}")
             case inspect.IntType() | inspect.FloatType() if isinstance(value, int | float):
                 wanted = out_of_bounds(value, kind)
                 if wanted:
@@ -189,3 +189,9 @@ def _may_hold(node: Node | None) -> bool:
 def _rank(kind: inspect.Type) -> bool:
     """A whole number is read as one where a union has both sorts."""
     return isinstance(kind, inspect.FloatType)
+
+
+def _instead(text: str, words: Iterable[object]) -> str:
+    """What to write in the place of a word: the only one there is, as it stands in a file, or the nearest."""
+    written = [str(word).lower() if isinstance(word, bool) else str(word) for word in words]
+    return f"write `{written[0]}`, or leave it out" if len(written) == 1 else hint(text, written)

@@ -61,6 +61,7 @@ def test_a_bypass_takes_the_steps_of_its_block() -> None:
     asked = made.escalation(request)
     assert asked.priority_order[0] == BYPASS["requires_approval"]
     assert (asked.context, asked.agent_id) == ({"where": "here"}, "ann")
+    assert asked.bypass_request == request, "the approver reads the reason and the urgency"
     with pytest.raises(TicketError, match="the role `reviewer` cannot say yes"):
         made.approve(request, by=PEOPLE["reviewer"][0])
     refused(hooks, deeds)
@@ -137,6 +138,7 @@ def test_an_emergency_goes_ahead_once_and_is_reviewed_as_its_block_says() -> Non
     (review,) = [one for one in made.shield.tickets() if one.kind is TicketKind.REVIEW]
     assert review.review is not None
     assert review.review.due_at - review.opened_at == hours * 60 * MINUTE
+    assert made.escalation(review.id).timeout == hours * 3600
     clock.advance(hours * 60 * MINUTE)
     made.hooks("other")
     assert [one.severity for one in heard if one.kind is Kind.REVIEW_MISSED] == [Severity.CRITICAL]

@@ -3,6 +3,7 @@ without it."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,11 +24,12 @@ def test_a_harmless_beginning_hides_nothing(command: str) -> None:
     assert told.proceeds == (command == "git status")
 
 
-def test_a_path_that_climbs_out_is_outside() -> None:
-    hooks = rails({"safety_guardrails": only(140)[3:]}, sandbox="/srv/app").hooks("a")
-    paths = ["src/../../etc/passwd", "/etc/passwd", "src/login.py"]
+def test_a_path_that_climbs_out_is_outside(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("/etc")
+    hooks = rails({"safety_guardrails": only(140)[3:]}, sandbox=tmp_path).hooks("a")
+    paths = ["src/../../etc/passwd", "/etc/passwd", "link/passwd", str(tmp_path / "link/passwd"), "src/login.py"]
     told = [hooks.pre_execution("write_file", {"path": path, "content": ""}).final_verdict for path in paths]
-    assert told == [Verdict.BLOCK, Verdict.BLOCK, Verdict.PASS]
+    assert told == [Verdict.BLOCK] * 4 + [Verdict.PASS]
 
 
 def test_what_needs_approval_does_not_proceed_without_one() -> None:

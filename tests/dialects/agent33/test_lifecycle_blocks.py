@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from stanchion.audit.again import moment_of, run_of
-from stanchion.dialects.agent33 import Alert, Guardrails, Verdict
+from stanchion.dialects.agent33 import Alert, DialectError, Guardrails, Verdict
 from stanchion.policy.errors import PolicyError
 from stanchion.telemetry.alert_windows import RULES
 from stanchion.telemetry.catalogue import BLOCKS, BYPASSES, GUARDRAIL_MS, INVOCATIONS
 from stanchion.telemetry.kinds import Kind
+from stanchion.testing.operators import operator
 from stanchion.views.verdicts import plan_of, verdicts
 from tests.dialects.agent33.rails import FAILS, WHY, only, rail, rails
 from tests.dialects.listed import text
@@ -144,3 +145,22 @@ def test_all_results_are_in_the_trace() -> None:
     seen = verdicts(entry, plan_of(entry, moment_of(entry, run_of(entry)), made.shield.policy))
     assert [(one.guardrail_id, one.result) for one in seen] == [(one.guardrail_id, one.result) for one in told.details]
     assert [one.guardrail_id for one in seen][-2:] == ["safety-050", "safety-051"]
+
+
+def test_guardrails_that_let_more_through_need_the_yes_of_an_operator(tmp_path: Path) -> None:
+    """Wherever the state is kept."""
+    signer, known = operator("ann")
+    file = tmp_path / "rails.yaml"
+    file.write_text(str({"guardrail": rail("event.tool != 'deploy'")}), encoding="utf-8")
+    for store in ("memory:", str(tmp_path / "state.db")):
+        loose = {"guardrail": rail("event.tool != 'deploy'", "warn")}
+        file.write_text(str({"guardrail": rail("event.tool != 'deploy'")}), encoding="utf-8")
+        with Guardrails.load(file, store=store, journal="memory:", operators=[known]) as made:
+            file.write_text(str(loose), encoding="utf-8")
+            with pytest.raises(DialectError, match=r"let more through \(.*safety-050.*\): an operator has to say yes"):
+                made.reload()
+            assert not made.hooks("a").pre_execution("deploy", {}).proceeds
+            made.reload(by=signer, why="deployments are watched now")
+            assert made.hooks("a").pre_execution("deploy", {}).final_verdict == "warn"
+            (fact,) = [one for one in made.shield.journal.facts() if one.what == "policy.trusted"]
+            assert fact.by == "ann"

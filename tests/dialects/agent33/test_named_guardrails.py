@@ -4,6 +4,7 @@ be. It stands alone beside those that are built in, and its verdict is the actio
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from stanchion.dialects.agent33 import Hooks, Verdict
@@ -76,16 +77,18 @@ def test_safety_003() -> None:
     assert one.did("read_page", {}, "the page has no such thing") == "pass"
 
 
-def test_safety_004() -> None:
-    one = alone("safety-004", sandbox="/srv/app")
+def test_safety_004(tmp_path: Path) -> None:
+    one = alone("safety-004", sandbox=tmp_path)
     assert one.says(write("/etc/hosts"), write("../other/x.py"), bash("cp a /tmp/x")) == ["block"] * 3
-    assert one.says(write("/srv/app/src/x.py"), write("src/x.py")) == ["pass"] * 2
+    assert one.says(write(f"{tmp_path}/src/x.py"), write("src/x.py")) == ["pass"] * 2
 
 
 def test_quality_001() -> None:
-    one = alone("quality-001", policy={"tools": {"read_page": {"annotations": ["read_only"]}}})
-    results: list[Any] = ["", None, [], "words"]
-    assert [one.did("read_page", {}, result) for result in results] == ["warn", "warn", "warn", "pass"]
+    """Whatever the tool is: the third warning waits for a person, so each kind of nothing has its own."""
+    for empty in ("", "   ", None, [], {}):
+        one = alone("quality-001")
+        assert [one.did("ls", {}, empty), one.did("summarise", {}, empty)] == ["warn"] * 2
+        assert [one.did("fetch", {}, said) for said in ("words", 0, False)] == ["pass"] * 3
 
 
 def test_quality_002() -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from stanchion import PolicyError
-from stanchion.dialects.agent33 import DialectError, Guardrails
+from stanchion.dialects.agent33 import Agent, DialectError, Guardrails, OnError, Task
 from stanchion.runtime.errors import StanchionError
 from tests.dialects.agent33.rails import FAILS, rail, rails
 
@@ -52,7 +53,7 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
         "`log_passes` needs the guardrail `safety-05`: did you mean `safety-050`?",
     ),
     "a sandbox that nothing keeps": (
-        lambda: rails(OWN, sandbox="/srv/app"),
+        lambda: rails(OWN, sandbox="/"),
         "`sandbox` needs the guardrail `safety-004`: ",
     ),
     "what another hook has said": (
@@ -62,6 +63,90 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "what no hook has said": (
         lambda: rails().hooks("a").post_execution("read", {}, "words", after="call-1"),  # type: ignore[arg-type]  # that is the mistake
         "`after` is a `str`: give what `pre_execution` has returned",
+    ),
+}
+
+PRE: dict[str, tuple[dict[str, Any], str]] = {
+    "a cost that is no number": ({"estimated_cost": float("nan")}, "`estimated_cost` is `nan`: give a finite amount"),
+    "tokens as a text": ({"estimated_tokens": "5"}, "`estimated_tokens` is `5`: give a whole number"),
+    "a time below nothing": ({"estimated_duration": -1}, "`estimated_duration` is `-1`: give a number of seconds"),
+    "calls below nothing": ({"api_calls": -1}, "`api_calls` is `-1`: give a whole number"),
+}
+WRONG |= {
+    name: (partial(rails().hooks("a").pre_execution, "read", {}, **said), says) for name, (said, says) in PRE.items()
+}
+WRONG |= {
+    "a budget below nothing": (
+        lambda: rails(tasks={"t": Task(token_budget=-1)}),
+        "task `t`: expected `int` >= 0 - at `$.token_budget`",
+    ),
+    "tools as a text": (
+        lambda: rails(agents={"a": Agent(allowed_tools="Read")}),  # type: ignore[arg-type]  # that is the mistake
+        "agent `a`: expected `array | null`, got `str` - at `$.allowed_tools`",
+    ),
+    "a scope as a text": (
+        lambda: rails(tasks={"t": Task(scope="src")}),  # type: ignore[arg-type]  # that is the mistake
+        "task `t`: expected `object`, got `str` - at `$.scope`",
+    ),
+    "a reaction that is none": (
+        lambda: rails(on_error=OnError(fatal="explode")),  # type: ignore[arg-type]  # that is the mistake
+        "`on_error`: invalid enum value 'explode' - at `$.fatal`",
+    ),
+    "a tool that is a number": (
+        lambda: rails().hooks("a").pre_execution(3, {}),  # type: ignore[arg-type]  # that is the mistake
+        "`pre_execution` takes the tool's name and its arguments as a mapping, and the name is of the type `int`",
+    ),
+    "a cost below nothing": (
+        lambda: rails().hooks("a").post_execution("read", {}, "words", cost=-1.0),
+        "`cost` is `-1.0`: give a finite amount",
+    ),
+    "a budget to hand over below nothing": (
+        lambda: rails().hooks("a").pre_handoff("b", token_budget=-1),
+        "`token_budget` is `-1`: give a whole number",
+    ),
+    "a receiver that is a number": (
+        lambda: rails().hooks("a").pre_handoff(3),  # type: ignore[arg-type]  # that is the mistake
+        "`to` of `pre_handoff`: expected `str`, got `int`",
+    ),
+    "an error that is a number": (
+        lambda: rails().hooks("a").on_error("read", 3),  # type: ignore[arg-type]  # that is the mistake
+        "`error` of `on_error`: expected `str`, got `int`",
+    ),
+    "an escalation without a reason": (lambda: rails().hooks("a").escalate(""), "`escalate`: say in words why"),
+    "an unknown urgency": (
+        lambda: rails().hooks("a").request_bypass("builtin-003", "the log has to be read again", "asap"),
+        "`urgency` is `asap`: choose among `emergency`, `normal`, `urgent`",
+    ),
+    "passes of nobody in the pack": (
+        lambda: rails("agent-33", log_passes=["safty-001"]),
+        "`log_passes` needs the guardrail `safty-001`: did you mean `safety-001`?",
+    ),
+    "changes of nobody": (
+        lambda: rails(OWN, changes={"safety-05": {}}),
+        "`changes` needs the guardrail `safety-05`: did you mean `safety-050`?",
+    ),
+    "changes that are a list": (lambda: rails(OWN, changes=["a"]), "`changes` is a `list`: give a mapping"),
+    "responses that are numbers": (lambda: rails(safety_responses=[3]), "`safety_responses` has a `int`: give a list"),
+    "autonomy as a text": (lambda: rails(autonomy="no"), "`autonomy` is `'no'`: give `True` or `False`"),
+    "a policy that is a number": (lambda: rails(policy=3), "`policy` is a `int`: give a mapping"),
+    "a sandbox that is not there": (
+        lambda: rails("agent-33", sandbox="does/not/exist"),
+        "`sandbox` is `does/not/exist`, and there is no such folder",
+    ),
+    "a sandbox that is a number": (lambda: rails("agent-33", sandbox=3), "`sandbox` is `3`, and there is no such"),
+    "nobody to tell": (
+        lambda: rails().on_alert("x"),  # type: ignore[arg-type]  # that is the mistake
+        "`tell` is a `str`: give a function that takes an `Alert`",
+    ),
+    "nobody at work": (lambda: rails().hooks(""), "`agent` is `''`: give the id of the agent"),
+    "nothing to watch": (lambda: rails().watch(), "there is no file to watch: load the guardrails from a file"),
+    "a misspelt key": (
+        lambda: rails({"custom_guardrial": {}}),
+        "`source` has no guardrails: did you mean `custom_guardrail`?",
+    ),
+    "a budget that no guardrail keeps to": (
+        lambda: Guardrails.load(OWN, tasks={"t": Task(cost_budget=1.0)}, store="memory:", journal="memory:"),
+        "task `t` has a `cost_budget`, and no guardrail keeps to it: add `budget-004`, or leave it out",
     ),
 }
 
@@ -90,5 +175,5 @@ def test_passes_of_a_file_are_recorded_by_their_ids(tmp_path: Path) -> None:
     made = rails({"guardrail": rail("event.tool != 'deploy'")}, log_passes=["safety-050"])
     made.hooks("a").pre_execution("read", {})
     assert made.shield.journal.kept()[-1].read().passed == ("safety-050",)
-    with pytest.raises(PolicyError, match="there is no entry `safety-051`"):
+    with pytest.raises(DialectError, match="`log_passes` needs the guardrail `safety-051`: did you mean `safety-050`"):
         rails(tmp_path, log_passes=["safety-051"])

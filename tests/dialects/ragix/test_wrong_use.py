@@ -19,6 +19,8 @@ from stanchion.dialects.ragix import (
     Tutor,
     TutorEnvelope,
 )
+from stanchion.runtime.sandbox.sandbox import Sandbox, SandboxError
+from stanchion.runtime.tutor.runners import ShellExecutor
 from tests.dialects.ragix.hands import Hands
 from tests.tutor.bundles.made import DOCUMENTED, frozen
 
@@ -86,3 +88,18 @@ def test_a_bundle_is_read_by_its_path(tmp_path: Path) -> None:
     made = TutorEnvelope(tutor(), policy_enabled=True, policy_bundle_path=str(path), manifest_enabled=False)
     made.run_episode(lambda prompt, *_: asked.append(prompt) or "hm", 1)  # type: ignore[func-returns-value]
     assert DOCUMENTED["prompts"]["system"] in asked[0]
+
+
+@pytest.mark.parametrize("folder", ["/no/where", 3])
+def test_a_folder_that_is_none_is_named_by_its_own_word(folder: Any) -> None:
+    with pytest.raises(DialectError, match=r"^`sandbox_root`: "):
+        Tutor("g", sandbox_root=folder)
+
+
+def test_a_command_that_cannot_be_confined_has_the_status_of_one_that_did_not_run(tmp_path: Path) -> None:
+    class Unconfined(Sandbox):
+        def run(self, argv: Any, write: bool = False) -> Any:
+            raise SandboxError("nothing ran: its folder cannot be read")
+
+    hands = ShellExecutor(tmp_path, sandbox=Unconfined(tmp_path))
+    assert hands.execute("ls") == (-1, "", "ERROR: nothing ran: its folder cannot be read")

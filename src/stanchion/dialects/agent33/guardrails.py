@@ -6,12 +6,18 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from stanchion.approvals.act import Purpose
+from stanchion.approvals.request import Request
+from stanchion.dialects.agent33.border import unread_budget
 from stanchion.dialects.agent33.hooks import Hooks
 from stanchion.dialects.agent33.results import ON_ERROR, Alert, Escalation
 from stanchion.dialects.agent33.settings import Agent, OnError, Task, read, read_all
 from stanchion.dialects.agent33.words import RiskLevel, word
 from stanchion.dialects.errors import DialectError
-from stanchion.policy.nearest import hint
+from stanchion.kernel.scopes import FLEET
+from stanchion.policy.errors import PolicyError
+from stanchion.policy.loosens import PolicyLoosens
+from stanchion.policy.nearest import hint, nearest
 from stanchion.runtime.shield import Shield
 
 if TYPE_CHECKING:
@@ -67,6 +73,7 @@ class Guardrails:
         log_passes: Iterable[str] = (),
         autonomy: bool = True,
         policy: Mapping[str, Any] | None = None,
+        changes: Mapping[str, Mapping[str, Any]] | None = None,
         **options: Any,
     ) -> Guardrails:
         """Put guardrails in force: a file, a folder of them, one as data, or all that the specification names.
@@ -74,24 +81,54 @@ class Guardrails:
         `agents` and `tasks` are what they are held to. `sandbox` is the folder in which `safety-004` keeps actions;
         without it, only what surely leaves the working directory is outside. `safety_responses` are the tools that an
         emergency may use unanswered, `log_passes` the guardrails whose passes are recorded too. Without `autonomy`,
-        budgets that run low make nothing stricter. `policy` has further sections of a Stanchion policy, such as
+        budgets that run low make nothing stricter. `changes` are options of Stanchion's guards, by the ids of the
+        guardrails that they are changed for. `policy` has further sections of a Stanchion policy, such as
         `tools` and `operators`; other options are those of `Shield.load`.
         """
-        said = policy_for(source, agents, tasks, on_error, sandbox, safety_responses, log_passes, autonomy, policy)
-        return cls(Shield.load(said, **options))
+        said = policy_for(
+            source, agents, tasks, on_error, sandbox, safety_responses, log_passes, autonomy, policy, changes
+        )
+        try:
+            return cls(Shield.load(said, **options))
+        except PolicyError as error:
+            unread = unread_budget(error)
+            if unread is None:
+                raise
+            raise unread from None
 
     def hooks(self, agent: str, task: str = "", *, risk_level: RiskLevel | str | None = None, **options: Any) -> Hooks:
         """The hooks of an agent at work on a task; other options are those of `shield.run`."""
+        if not isinstance(agent, str) or not agent:
+            raise DialectError(f"`agent` is `{agent!r:.80}`: give the id of the agent")
+        if not isinstance(task, str):
+            raise DialectError(f"`task` is `{task!r:.80}`: give the name of the task")
         level: Any = None if risk_level is None else str(word(RiskLevel, risk_level, "risk_level"))
         return Hooks(self.shield.run(agent, task, risk=level, **options))
 
-    def reload(self) -> None:
-        """Read the files again. They come into force as a whole, or `PolicyError` is raised and nothing changes."""
-        self.shield.reload()
+    def reload(self, *, by: By | None = None, why: str = "") -> None:
+        """Read the files again. They come into force as a whole, or `PolicyError` is raised and nothing changes.
+
+        Files that let more through than those in force are refused with `DialectError`, unless an operator is given as
+        `by`: it is then written down who has said yes to them, and why.
+        """
+        try:
+            self.shield.reload()
+        except PolicyLoosens as loose:
+            if by is None:
+                more = "; ".join(map(str, loose.loosenings))
+                raise DialectError(
+                    f"the guardrails would let more through ({more}): an operator has to say yes, with `reload(by=…)`"
+                ) from None
+            said = {"policy": loose.policy.file.name, "env": None, "why": why}
+            self.shield.act(Request(purpose=Purpose.POLICY, tenant=FLEET, subject=loose.policy.hash, said=said), by)
+            self.shield.reload()
 
     def watch(self, every_s: float = 1.0) -> Watcher:
-        """Reload whenever a file changes."""
-        return self.shield.watch(every_s)
+        """Reload whenever a file changes; one that lets more through waits for `reload(by=…)`."""
+        try:
+            return self.shield.watch(every_s)
+        except ValueError:
+            raise DialectError("there is no file to watch: load the guardrails from a file or a folder") from None
 
     def runtime_state(self) -> dict[str, GuardrailState]:
         """The state of each guardrail, by its id."""
@@ -107,6 +144,8 @@ class Guardrails:
 
     def on_alert(self, tell: Callable[[Alert], None]) -> None:
         """Have somebody hear of the three alerts of the specification; `tell` has to be quick."""
+        if not callable(tell):
+            raise DialectError(f"`tell` is a `{type(tell).__name__}`: give a function that takes an `Alert`")
 
         def heard(one: Occurrence) -> None:
             area, _, name = str(one.kind).partition(".")
@@ -124,7 +163,8 @@ class Guardrails:
         return self._escalation(self.shield.ticket(_id_of(of)))
 
     def approve(self, of: str | BypassRequest, *, by: By, comment: str = "") -> Escalation:
-        """Say yes: the same action goes ahead once when it is asked for again."""
+        """Say yes: the same action goes ahead once when it is asked for again, unless the escalation is one that starts
+        nothing (`Escalation.starts`), as one by `hooks.escalate`: then it says that somebody has looked."""
         return self._escalation(self.shield.approve(_id_of(of), by=by, comment=comment))
 
     def deny(self, of: str | BypassRequest, *, by: By, comment: str) -> Escalation:
@@ -137,7 +177,9 @@ class Guardrails:
 
     def _escalation(self, ticket: Ticket) -> Escalation:
         from stanchion.approvals.order import turn
+        from stanchion.runtime.deciding.bypass_request import request_of
 
+        until = ticket.expires_at if ticket.review is None else ticket.review.due_at
         return Escalation(
             id=ticket.id,
             guardrail_id=ticket.bypass.guardrail if ticket.bypass is not None else ticket.guard,
@@ -149,7 +191,9 @@ class Guardrails:
             state=str(ticket.state),
             priority_order=ticket.roles,
             escalation_target=turn(ticket, self.shield.authority.known(), self.shield.clock()).roles,
-            timeout=(ticket.expires_at - ticket.opened_at) / 1000,
+            timeout=(until - ticket.opened_at) / 1000,
+            bypass_request=None if ticket.bypass is None else request_of(ticket),
+            starts=ticket.kind.starts,
         )
 
     def close(self) -> None:
@@ -173,10 +217,11 @@ def policy_for(
     log_passes: Iterable[str] = (),
     autonomy: bool = True,
     policy: Mapping[str, Any] | None = None,
+    changes: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> dict[str, Any]:
     """The policy that `Guardrails.load` puts in force."""
     known, work = read_all(Agent, agents, "agent"), read_all(Task, tasks, "task")
-    more = {} if policy is None else dict(policy)
+    more = _mapping(policy, "policy", "of sections to what they say")
     taken = next((key for key in OWN if key in more), None)
     if taken is not None:
         raise DialectError(f"`policy` says `{taken}`: {_INSTEAD[taken]}")
@@ -184,12 +229,19 @@ def policy_for(
     if responses:
         more["bypass"] = {**more.get("bypass", {}), "safety_responses": responses}
     reactions = OnError() if on_error is None else read(OnError, on_error, "`on_error`")
-    changes: dict[str, dict[str, Any]] = {}
+    wanted = {
+        name: (_mapping(one, f"changes.{name}", "of options to values"), "changes")
+        for name, one in _mapping(changes, "changes", "of guardrails to their options").items()
+    }
     for name in _names(log_passes, "log_passes", "guardrails"):
-        changes.setdefault(name, {})["log_pass"] = True
+        wanted[name] = ({**wanted.get(name, _NONE)[0], "log_pass": True}, "log_passes")
     if sandbox is not None:
-        changes.setdefault(SANDBOX, {})["root"] = [str(Path(sandbox).absolute())]
-    base, guards = _base(source, changes)
+        # A folder of this host: links in it are followed, for one can lead out of it.
+        kept = {"root": [_folder(sandbox)], "real_paths": True}
+        wanted[SANDBOX] = ({**kept, **wanted.get(SANDBOX, _NONE)[0]}, "sandbox")
+    if not isinstance(autonomy, bool):
+        raise DialectError(f"`autonomy` is `{autonomy!r:.80}`: give `True` or `False`")
+    base, guards = _base(source, wanted)
     return {
         **base,
         **more,
@@ -210,36 +262,49 @@ _INSTEAD: Final = {
     "extends": "give the guardrails as `source`",
     "agents": "give them as `agents`",
     "tasks": "give them as `tasks`",
-    "guards": "write them as guardrails, or give your own as `guards`",
+    "guards": "write them as guardrails, give your own as `guards`, or change options with `changes`",
     "autonomy": "give it as `autonomy`",
 }
 
 
+_NONE: Final[tuple[dict[str, Any], str]] = ({}, "")
+
+
 def _base(
-    source: str | Path | Mapping[str, Any], changes: dict[str, dict[str, Any]]
+    source: str | Path | Mapping[str, Any], wanted: dict[str, tuple[dict[str, Any], str]]
 ) -> tuple[dict[str, Any], list[Any]]:
     """What the policy begins with, and the guards that it does not take from elsewhere as they are."""
     if isinstance(source, Mapping):
         made = _translated(dict(source))
         guards = made.pop("guards")
-        ids = {each["id"] for each in guards}
-        wrong = next((name for name in changes if name not in ids), None)
-        if wrong is not None:
-            option = "sandbox" if "root" in changes[wrong] else "log_passes"
-            raise DialectError(f"`{option}` needs the guardrail `{wrong}`: {hint(wrong, ids)}")
-        return made, [{**each, **changes.get(each["id"], {})} for each in guards]
+        _there(wanted, {each["id"] for each in guards})
+        return made, [{**each, **wanted.get(each["id"], _NONE)[0]} for each in guards]
     if not isinstance(source, str | Path):
         raise DialectError(f"`source` is a `{type(source).__name__}`: give a file, a folder, or a mapping")
     extends = str(source) if source == PACK else str(Path(source).absolute())
-    return {"name": Path(extends).stem, "extends": extends}, [{"id": name, **one} for name, one in changes.items()]
+    if wanted:
+        from stanchion.policy.load import load_policy
+
+        _there(wanted, {str(entry.id) for entry in load_policy(extends).file.guards})
+    return {"name": Path(extends).stem, "extends": extends}, [{"id": name, **one} for name, (one, _) in wanted.items()]
+
+
+def _there(wanted: dict[str, tuple[dict[str, Any], str]], ids: set[str]) -> None:
+    """Whether the guardrails are there whose options are to be changed."""
+    for name, (_, option) in wanted.items():
+        if name not in ids:
+            raise DialectError(f"`{option}` needs the guardrail `{name!s:.80}`: {hint(str(name), ids)}")
 
 
 def _translated(data: dict[str, Any]) -> dict[str, Any]:
     from stanchion.policy.formats import GUARDRAILS
+    from stanchion.policy.formats.agent33.schema import KEYS
     from stanchion.policy.given_data import read_data
 
     if "name" in data or not GUARDRAILS.recognises(data):
-        raise DialectError("`source` has no guardrails: give keys such as `custom_guardrail` or `safety_guardrails`")
+        near = next((found for key in data if (found := nearest(str(key), KEYS)) is not None), None)
+        meant = "give keys such as `custom_guardrail` or `safety_guardrails`"
+        raise DialectError(f"`source` has no guardrails: {meant if near is None else f'did you mean `{near}`?'}")
     made: dict[str, Any] = GUARDRAILS.translate((read_data(data, "guardrails"),), "guardrails").root.data()
     return made
 
@@ -247,7 +312,27 @@ def _translated(data: dict[str, Any]) -> dict[str, Any]:
 def _names(given: Iterable[str], name: str, of: str) -> list[str]:
     if isinstance(given, str):
         raise DialectError(f"`{name}` is a text: give a list of the names of {of}")
-    return list(given)
+    names = list(given)
+    for each in names:
+        if not isinstance(each, str):
+            raise DialectError(f"`{name}` has a `{type(each).__name__}`: give a list of the names of {of}")
+    return names
+
+
+def _mapping(given: object, name: str, of: str) -> dict[str, Any]:
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise DialectError(f"`{name}` is a `{type(given).__name__}`: give a mapping {of}")
+    return dict(given)
+
+
+def _folder(given: object) -> str:
+    if not isinstance(given, str | Path) or not Path(given).is_dir():
+        raise DialectError(
+            f"`sandbox` is `{given!s:.200}`, and there is no such folder: make it first, or name another"
+        )
+    return str(Path(given).absolute())
 
 
 def _id_of(of: str | BypassRequest) -> str:

@@ -7,16 +7,28 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from stanchion.approvals.bypass import BypassRequest, Urgency
+from stanchion.dialects.agent33.border import ESTIMATED, HANDED, Border
 from stanchion.dialects.agent33.results import ChainResult, ErrorResult
-from stanchion.dialects.agent33.words import HookType
+from stanchion.dialects.agent33.words import HookType, word
 from stanchion.dialects.errors import DialectError
+from stanchion.kernel.actions import PROCEEDS, Action
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.stages import Stage
+from stanchion.runtime.calling.report_fields import given
+from stanchion.runtime.calling.reports import report
+from stanchion.runtime.deciding.twins import twins
 
 if TYPE_CHECKING:
     from stanchion.kernel.decision import Decision
+    from stanchion.runtime.deciding.desk import Desk
+    from stanchion.runtime.driving.flow import Flow
     from stanchion.runtime.run import Run
 
 PRE, POST = HookType.PRE_EXECUTION, HookType.POST_EXECUTION
 BEFORE_HANDOFF, AFTER_HANDOFF = HookType.PRE_HANDOFF, HookType.POST_HANDOFF
+AT_PRE, AT_POST, AT_ERROR = Border(PRE, ESTIMATED), Border(POST), Border(HookType.ON_ERROR)
+AT_BEFORE, AT_AFTER = Border(BEFORE_HANDOFF, HANDED), Border(AFTER_HANDOFF)
+AT_ESCALATE, AT_BYPASS = Border("escalate"), Border("request_bypass")
 
 
 class Hooks:
@@ -26,6 +38,7 @@ class Hooks:
     def __init__(self, run: Run) -> None:
         self.run = run
         """Stanchion's own run, with everything that the specification has no word for."""
+        self._desk: Desk = run.desk
 
     def pre_execution(
         self,
@@ -38,15 +51,17 @@ class Hooks:
         api_calls: int | None = None,
     ) -> ChainResult:
         """Validate an action before it is executed. Estimates count towards budgets: tokens, seconds, US dollars."""
-        decision = self.run.check(
-            tool,
-            {} if args is None else args,
-            tokens=estimated_tokens,
-            duration_s=estimated_duration,
-            cost_usd=estimated_cost,
-            api_calls=api_calls,
-        )
-        return self._said(PRE, decision)
+        args = {} if args is None else args
+        with AT_PRE:
+            decision = self.run.check(
+                tool,
+                args,
+                tokens=estimated_tokens,
+                duration_s=estimated_duration,
+                cost_usd=estimated_cost,
+                api_calls=api_calls,
+            )
+        return self._said(PRE, decision, tool, args)
 
     async def apre_execution(
         self,
@@ -59,15 +74,17 @@ class Hooks:
         api_calls: int | None = None,
     ) -> ChainResult:
         """`pre_execution` for async code."""
-        decision = await self.run.acheck(
-            tool,
-            {} if args is None else args,
-            tokens=estimated_tokens,
-            duration_s=estimated_duration,
-            cost_usd=estimated_cost,
-            api_calls=api_calls,
-        )
-        return self._said(PRE, decision)
+        args = {} if args is None else args
+        with AT_PRE:
+            decision = await self.run.acheck(
+                tool,
+                args,
+                tokens=estimated_tokens,
+                duration_s=estimated_duration,
+                cost_usd=estimated_cost,
+                api_calls=api_calls,
+            )
+        return self._said(PRE, decision, tool, args)
 
     def post_execution(
         self,
@@ -80,12 +97,11 @@ class Hooks:
         cost: float | None = None,
         duration: float | None = None,
     ) -> ChainResult:
-        """Validate what an action gave before it is committed or forwarded, and count what it used."""
-        call = _call_of(after, PRE)
-        given = {} if args is None else args
-        return self._said(
-            POST, self.run.result(tool, given, output, call=call, tokens=tokens, cost_usd=cost, duration_s=duration)
-        )
+        """Validate what an action gave before it is committed or forwarded, and count what it used, whatever was said
+        before. What comes of an action that did not go ahead is blocked."""
+        used = given(tokens=tokens, cost_usd=cost, duration_s=duration)
+        with AT_POST:
+            return self._said(POST, self._ended(tool, args, output, after, used))
 
     async def apost_execution(
         self,
@@ -99,10 +115,9 @@ class Hooks:
         duration: float | None = None,
     ) -> ChainResult:
         """`post_execution` for async code."""
-        call = _call_of(after, PRE)
-        given = {} if args is None else args
-        said = await self.run.aresult(tool, given, output, call=call, tokens=tokens, cost_usd=cost, duration_s=duration)
-        return self._said(POST, said)
+        used = given(tokens=tokens, cost_usd=cost, duration_s=duration)
+        with AT_POST:
+            return self._said(POST, await self._aended(tool, args, output, after, used))
 
     def pre_handoff(
         self,
@@ -118,17 +133,18 @@ class Hooks:
     ) -> ChainResult:
         """Validate a handoff before it is sent. The budgets are what the receiver gets of this agent's; `payload` is
         what else is handed over, such as a reviewer's `{"review": "approved"}`."""
-        decision = self.run.handoff(
-            to,
-            payload,
-            context=context,
-            artifacts=artifacts,
-            rationale=rationale,
-            required_capabilities=required_capabilities,
-            tokens=token_budget,
-            cost_usd=cost_budget,
-        )
-        return self._said(BEFORE_HANDOFF, decision)
+        with AT_BEFORE:
+            decision = self.run.handoff(
+                to,
+                payload,
+                context=context,
+                artifacts=artifacts,
+                rationale=rationale,
+                required_capabilities=required_capabilities,
+                tokens=token_budget,
+                cost_usd=cost_budget,
+            )
+        return self._said(BEFORE_HANDOFF, decision, to)
 
     async def apre_handoff(
         self,
@@ -143,26 +159,29 @@ class Hooks:
         payload: dict[str, Any] | None = None,
     ) -> ChainResult:
         """`pre_handoff` for async code."""
-        decision = await self.run.ahandoff(
-            to,
-            payload,
-            context=context,
-            artifacts=artifacts,
-            rationale=rationale,
-            required_capabilities=required_capabilities,
-            tokens=token_budget,
-            cost_usd=cost_budget,
-        )
-        return self._said(BEFORE_HANDOFF, decision)
+        with AT_BEFORE:
+            decision = await self.run.ahandoff(
+                to,
+                payload,
+                context=context,
+                artifacts=artifacts,
+                rationale=rationale,
+                required_capabilities=required_capabilities,
+                tokens=token_budget,
+                cost_usd=cost_budget,
+            )
+        return self._said(BEFORE_HANDOFF, decision, to)
 
     def post_handoff(self, to: str, *, after: ChainResult | None = None) -> ChainResult:
         """Say that the receiver has accepted: it is recorded, the sender's locks are released, the task's status is
         kept, and whoever this agent works for is told. It blocks nothing."""
-        return self._said(AFTER_HANDOFF, self.run.handoff_done(to, call=_call_of(after, BEFORE_HANDOFF)))
+        with AT_AFTER:
+            return self._said(AFTER_HANDOFF, self.run.handoff_done(to, call=self._handed(to, after)))
 
     async def apost_handoff(self, to: str, *, after: ChainResult | None = None) -> ChainResult:
         """`post_handoff` for async code."""
-        return self._said(AFTER_HANDOFF, await self.run.ahandoff_done(to, call=_call_of(after, BEFORE_HANDOFF)))
+        with AT_AFTER:
+            return self._said(AFTER_HANDOFF, await self.run.ahandoff_done(to, call=self._handed(to, after)))
 
     def on_error(
         self,
@@ -174,8 +193,9 @@ class Hooks:
         attempt: int | None = None,
     ) -> ErrorResult:
         """Say that an action has failed: how bad that is, and what becomes of it."""
-        decision = self.run.error(tool, error, args=args, call=_call_of(after, PRE), attempt=attempt)
-        return self._failed(decision)
+        call = self._begun(tool, args, after)[0]
+        with AT_ERROR:
+            return self._failed(self.run.error(tool, error, args=args, call=call, attempt=attempt))
 
     async def aon_error(
         self,
@@ -187,8 +207,9 @@ class Hooks:
         attempt: int | None = None,
     ) -> ErrorResult:
         """`on_error` for async code."""
-        decision = await self.run.aerror(tool, error, args=args, call=_call_of(after, PRE), attempt=attempt)
-        return self._failed(decision)
+        call = self._begun(tool, args, after)[0]
+        with AT_ERROR:
+            return self._failed(await self.run.aerror(tool, error, args=args, call=call, attempt=attempt))
 
     def execute(self, tool: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """Execute an action between its hooks; gives its output. `Refused` is raised where it is blocked or waits, and
@@ -209,7 +230,9 @@ class Hooks:
     ) -> BypassRequest:
         """Ask to have one action let past one guardrail: the last that it refused, or the one that `after` is about.
         `BypassRefused` says in one line why that cannot be asked."""
-        return self.run.request_bypass(guardrail_id, reason, str(urgency), call=_call_of(after))
+        how = str(word(Urgency, urgency, "urgency"))
+        with AT_BYPASS:
+            return self.run.request_bypass(guardrail_id, reason, how, call=self._id_of(after))
 
     async def arequest_bypass(
         self,
@@ -220,15 +243,20 @@ class Hooks:
         after: ChainResult | None = None,
     ) -> BypassRequest:
         """`request_bypass` for async code."""
-        return await self.run.arequest_bypass(guardrail_id, reason, str(urgency), call=_call_of(after))
+        how = str(word(Urgency, urgency, "urgency"))
+        with AT_BYPASS:
+            return await self.run.arequest_bypass(guardrail_id, reason, how, call=self._id_of(after))
 
     def escalate(self, reason: str) -> str:
-        """Go to a supervisor with what was blocked last; gives the id of the escalation."""
-        return self.run.escalate(reason)
+        """Go to a supervisor with what was blocked last; gives the id of the escalation. A yes to it says that somebody
+        has looked, and lets nothing through: to have the action go ahead, ask with `request_bypass`."""
+        with AT_ESCALATE:
+            return self.run.escalate(reason)
 
     async def aescalate(self, reason: str) -> str:
         """`escalate` for async code."""
-        return await self.run.aescalate(reason)
+        with AT_ESCALATE:
+            return await self.run.aescalate(reason)
 
     def warnings(self) -> tuple[str, ...]:
         """The warnings for the agent since the last call."""
@@ -238,10 +266,62 @@ class Hooks:
         """End this agent's work: nothing of it proceeds any more."""
         self.run.close()
 
-    def _said(self, hook: HookType, decision: Decision) -> ChainResult:
-        if decision.proceeds:
-            return ChainResult(hook, decision)
-        return ChainResult(hook, decision, self.run.ticket(decision))
+    def __ended(
+        self, tool: str, args: dict[str, Any] | None, output: Any, after: ChainResult | None, used: dict[str, Any]
+    ) -> Flow[Decision]:
+        """Judge what an action gave. What it used is counted also where its hook before it had ended or blocked it, and
+        what had blocked it stands."""
+        call, stands = self._begun(tool, args, after)
+        if args is None:
+            args = {} if after is None or after.args is None else after.args
+        fields = {"tool": tool, "args": args, "result": output, **given(call=call), **used}
+        return report(self._desk, Stage.TOOL_RESULT, fields, stands)
+
+    _ended, _aended = twins(__ended)
+
+    def _begun(
+        self, tool: str, args: dict[str, Any] | None, after: ChainResult | None
+    ) -> tuple[str | None, tuple[Finding, ...]]:
+        """The action that `after` has let begin, as long as its end has not been told, and what had blocked it."""
+        call = self._id_of(after, PRE)
+        if after is None:
+            return None, ()
+        if tool != after.about:
+            raise DialectError(f"`after` is about the tool `{after.about!s:.80}`, and this is `{tool!s:.80}`")
+        if args is not None and args != after.args and args != after.decision.patched(after.args):
+            raise DialectError(
+                f"`after` is about other arguments of `{tool!s:.80}`: give the same, or what `{PRE}` said about these"
+            )
+        if after.proceeds:
+            return call if call is not None and self._desk.is_open(call) else None, ()
+        stood = [one for one in after.decision.findings if one.action > PROCEEDS]
+        return None, tuple(
+            [Finding(Action.BLOCK, one.code, one.args, one.text, one.guidance, guard=one.guard) for one in stood]
+        )
+
+    def _handed(self, to: str, after: ChainResult | None) -> str | None:
+        call = self._id_of(after, BEFORE_HANDOFF)
+        if after is not None and to != after.about:
+            raise DialectError(f"`after` is about a handoff to `{after.about!s:.80}`, and this is one to `{to!s:.80}`")
+        return call
+
+    def _id_of(self, after: ChainResult | None, hook: HookType | None = None) -> str | None:
+        """The action that a result of these hooks is about; `DialectError` where it is none of that hook."""
+        if after is None:
+            return None
+        if not isinstance(after, ChainResult):
+            raise DialectError(f"`after` is a `{type(after).__name__}`: give what `{hook or 'a hook'}` has returned")
+        if hook is not None and after.hook is not hook:
+            raise DialectError(f"`after` is what `{after.hook}` has returned: give what `{hook}` has returned")
+        if not self._desk.made(after.decision.id):
+            raise DialectError("`after` is what the hooks of another agent or task have returned: use those hooks")
+        return after.decision.id
+
+    def _said(
+        self, hook: HookType, decision: Decision, about: str = "", args: dict[str, Any] | None = None
+    ) -> ChainResult:
+        ticket = None if decision.proceeds else self.run.ticket(decision)
+        return ChainResult(hook, decision, ticket, about, args)
 
     def _failed(self, decision: Decision) -> ErrorResult:
         return ErrorResult(decision, self.run.ticket(decision), self.run.last_error)
@@ -261,14 +341,3 @@ class Hooks:
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None:
         await self.run.__aexit__(kind, error, at)
-
-
-def _call_of(after: ChainResult | None, hook: HookType | None = None) -> str | None:
-    """The action that a result is about; `DialectError` where it is none of that hook."""
-    if after is None:
-        return None
-    if not isinstance(after, ChainResult):
-        raise DialectError(f"`after` is a `{type(after).__name__}`: give what `{hook or 'a hook'}` has returned")
-    if hook is not None and after.hook is not hook:
-        raise DialectError(f"`after` is what `{after.hook}` has returned: give what `{hook}` has returned")
-    return after.decision.id

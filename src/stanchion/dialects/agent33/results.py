@@ -12,6 +12,7 @@ from stanchion.kernel.chain_result import VERDICT_OF, VERDICTS
 from stanchion.kernel.findings import ROLLBACK
 
 if TYPE_CHECKING:
+    from stanchion.approvals.bypass import BypassRequest
     from stanchion.kernel.decision import Decision
     from stanchion.runtime.deciding.trouble import Trouble
 
@@ -45,14 +46,23 @@ class GuardrailResult(msgspec.Struct, frozen=True):
 class ChainResult:
     """What a chain of guardrails said. It is a view of Stanchion's `decision`, worked out where it is asked for."""
 
-    __slots__ = ("decision", "escalation", "hook")
+    __slots__ = ("about", "args", "decision", "escalation", "hook")
 
-    def __init__(self, hook: HookType, decision: Decision, escalation: str | None = None) -> None:
+    def __init__(
+        self,
+        hook: HookType,
+        decision: Decision,
+        escalation: str | None = None,
+        about: str = "",
+        args: dict[str, Any] | None = None,
+    ) -> None:
         self.hook = hook
         self.decision = decision
         """Stanchion's own answer, with everything that the specification has no word for."""
         self.escalation = escalation
         """The id of what waits for a person; `None` where nobody is asked."""
+        self.about, self.args = about, args
+        """The tool of an action and its arguments, or who receives a handoff."""
 
     @property
     def final_verdict(self) -> Verdict:
@@ -134,7 +144,8 @@ class ErrorResult(ChainResult):
 
 class Escalation(msgspec.Struct, frozen=True):
     """What waits for somebody's judgement: which action of whom, why, who is asked in which order and by now, and how
-    many seconds there were to answer. Without an answer it is blocked."""
+    many seconds there were to answer, or to review an emergency. Without an answer it is blocked. `bypass_request` is
+    what was asked for where it is a bypass; `starts` says whether the action can go ahead on a yes."""
 
     id: str
     guardrail_id: str
@@ -147,6 +158,8 @@ class Escalation(msgspec.Struct, frozen=True):
     priority_order: tuple[str, ...]
     escalation_target: tuple[str, ...]
     timeout: float
+    bypass_request: BypassRequest | None = None
+    starts: bool = True
 
 
 class Alert(msgspec.Struct, frozen=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 
@@ -13,6 +13,9 @@ from stanchion.dialects.errors import DialectError
 from stanchion.policy.nearest import hint
 
 S = TypeVar("S", bound=msgspec.Struct)
+
+Count = Annotated[int, msgspec.Meta(ge=0)]
+Amount = Annotated[float, msgspec.Meta(ge=0)]
 
 
 class Files(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -47,10 +50,10 @@ class Agent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Task(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A task, or all whose names match a pattern. `time_budget` is in seconds, `cost_budget` in US dollars."""
 
-    token_budget: int | None = None
-    time_budget: float | None = None
-    api_call_budget: int | None = None
-    cost_budget: float | None = None
+    token_budget: Count | None = None
+    time_budget: Amount | None = None
+    api_call_budget: Count | None = None
+    cost_budget: Amount | None = None
     scope: Scope = Scope()
     additional_tools: tuple[str, ...] = ()
     related_tools: tuple[str, ...] | None = None
@@ -77,8 +80,8 @@ class OnError(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What becomes of an error, by how bad it is. A quarantine isolates the agent. `backoff` is how many seconds pass
     before the first retry; each further wait is twice as long."""
 
-    max_retries: int = 3
-    backoff: float = 1.0
+    max_retries: Count = 3
+    backoff: Amount = 1.0
     recoverable: RecoveryAction = RecoveryAction.RETRY
     fatal: RecoveryAction = RecoveryAction.ROLLBACK
     unknown: RecoveryAction = RecoveryAction.ESCALATE
@@ -92,14 +95,14 @@ class OnError(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def read(kind: type[S], given: object, name: str) -> S:
     """A setting that was given as it is or as a mapping; `DialectError` says what is wrong with it."""
-    if isinstance(given, kind):
-        return given
-    if not isinstance(given, Mapping):
+    if isinstance(given, Mapping):
+        _known(kind, given, name)
+    elif not isinstance(given, kind):
         raise DialectError(f"{name} is a `{type(given).__name__}`: give a `{kind.__name__}` or a mapping of its fields")
-    _known(kind, given, name)
     try:
-        return typed.convert(given, kind)
-    except msgspec.ValidationError as error:
+        # What was constructed is read again: nothing has looked at its fields until now.
+        return typed.convert(msgspec.to_builtins(given), kind)
+    except (msgspec.ValidationError, TypeError) as error:
         raise DialectError(f"{name}: {str(error)[:1].lower()}{str(error)[1:]}") from None
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from stanchion.dialects.errors import DialectError
 from stanchion.dialects.ragix.advisor import StrategicAdvisor
+from stanchion.runtime.sandbox.sandbox import SandboxError
 from stanchion.runtime.tutor.games import GameError, load_rules
 from stanchion.runtime.tutor.published import Writes, author_of, now
 from stanchion.runtime.tutor.runners import ShellExecutor
@@ -41,7 +42,10 @@ class Tutor(v1.TutorV1):
         except GameError as error:
             raise DialectError(f"`rules_path`: {error}") from None
         author = None if fat_llm_callback is None else author_of(fat_llm_callback)
-        hands = ShellExecutor(sandbox_root) if executor is None else executor
+        try:
+            hands = ShellExecutor(sandbox_root) if executor is None else executor
+        except (SandboxError, TypeError) as error:
+            raise DialectError(f"`sandbox_root`: {error}") from None
         super().__init__(game_id, hands, rules, author, now)
 
     @property

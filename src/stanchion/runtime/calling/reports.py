@@ -80,8 +80,9 @@ def _in_ms(usage: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def report(desk: Desk, stage: Stage, fields: dict[str, Any]) -> Flow[Decision]:
-    """Judge what a host reports. A start is remembered until its outcome is reported, which then settles it."""
+def report(desk: Desk, stage: Stage, fields: dict[str, Any], stands: tuple[Finding, ...] = ()) -> Flow[Decision]:
+    """Judge what a host reports. A start is remembered until its outcome is reported, which then settles it. `stands`
+    is what stands against it from before, whatever it says."""
     if isinstance(fields.get("error"), BaseException):
         fields = told(desk.shield.policy, fields.pop("error"), fields)
     form = _form(stage)
@@ -94,6 +95,7 @@ def report(desk: Desk, stage: Stage, fields: dict[str, Any]) -> Flow[Decision]:
     if stage is Stage.CHARGE:
         fields |= {"tokens": spent[Unit.TOKENS], "cost_microusd": spent[Unit.COST_MICROUSD]}
     event, refused, plain = _event(desk, stage, form, fields)
+    refused = (*stands, *refused)
     ends = stage in ENDS
     is_open = not event.call or desk.is_open(event.call)
     if not is_open and (ends or (stage is Stage.CHARGE and event.settled)):

@@ -67,7 +67,7 @@ def request(
     except StoreLost as lost:
         raise BypassRefused(UNREACHED) from lost
     desk.waits_for(refused.decision, made.id)
-    return _told(made)
+    return request_of(made)
 
 
 def _refused(desk: Desk, guardrail: str, call: str | None) -> RefusedAction:
@@ -147,7 +147,8 @@ def _recorded(desk: Desk, ticket: Ticket, refused: RefusedAction) -> Flow[None]:
         raise
 
 
-def _told(ticket: Ticket) -> BypassRequest:
+def request_of(ticket: Ticket) -> BypassRequest:
+    """The request that a ticket keeps, as whoever asked got it."""
     one = ticket.bypass
     if one is None:
         raise TicketError(f"ticket `{ticket.id}` is no request for a bypass")

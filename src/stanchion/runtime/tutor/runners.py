@@ -12,7 +12,7 @@ import msgspec
 from stanchion.runtime.calling.tool import Tool
 from stanchion.runtime.errors import Refused
 from stanchion.runtime.sandbox.limits import Limits
-from stanchion.runtime.sandbox.sandbox import Confined, Sandbox
+from stanchion.runtime.sandbox.sandbox import Confined, Sandbox, SandboxError
 from stanchion.runtime.tutor.leading import leads_out
 from stanchion.tutor.law.denylist import is_safe
 from stanchion.tutor.law.v2 import Outcome
@@ -72,6 +72,8 @@ class ShellExecutor:
             came, _ = guarded(self._run, self._sandbox, ("sh", "-c", command), mode == "write")
         except Refused as refused:
             return -1, "", f"BLOCKED: {refused}"
+        except SandboxError as error:
+            return -1, "", f"ERROR: {error}"
         if came.ended:
             return came.rc, _text(came.stdout), _text(came.stderr)
         late = came.why.startswith("it took longer")

@@ -148,7 +148,7 @@ CHECKS: Final[dict[str, Check]] = {
         "quality-001",
         "action produced non-trivial output",
         "warn",
-        (Part("output", _plain("empty")),),
+        (Part("output", _plain("empty", tools=["*"])),),
         _AFTER,
     ),
     "schema_conformance": Check(

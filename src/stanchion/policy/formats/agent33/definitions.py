@@ -211,7 +211,7 @@ class Reading:
         if given is not None:
             return Marks(self._share(given, where))
         found = {name: self._percent(text, (*where, name)) for name, text in thresholds.items()}
-        if found.get("block", 100.0) != 100:
+        if found.get("block", 100.0) not in (100, None):
             self._fault("a budget refuses where it is used up: write `100%`, or give the task less", *where, "block")
         return Marks(found.get("warn"), found.get("escalate"), "block" in found)
 
@@ -231,7 +231,8 @@ class Reading:
         found = PERCENT.fullmatch(str(text).strip())
         percent = _number(found[1]) if found is not None else None
         if percent is None or not 0 < percent <= 100:
-            self._fault(f"{shown(str(text))} is not a percentage: write one such as `80%`", *path)
+            self._fault(f"{shown(str(text))} is not a percentage: write one up to `100%`, such as `80%`", *path)
+            return None
         return percent
 
     def _fits(

@@ -14,6 +14,7 @@ from stanchion.policy.nearest import hint
 
 _REMARK: Final = regex(r"\s*\([^()]*\)\s*$")
 _WORD: Final = regex(r"\b(?:agent|action|task|event)\.[a-z_]+")
+_COMPARES: Final = regex(r"[=!<>]=|[<>]")
 _QUOTED: Final = r"(?:'[^']*'|\"[^\"]*\")"
 _MATCHES: Final = regex(
     rf"(?P<name>[a-z_]+(?:\.[a-z_]+)+)\s+(?P<verb>does not match|matches)\s+"
@@ -48,7 +49,10 @@ def condition(text: str) -> str:
         known = ", ".join(f"`{name}`" for name in sorted(CHECKS))
         near = hint(text, CHECKS)
         meant = f"{near} " if near.startswith("did you mean") else ""
-        raise ValueError(f"there is no such check: {meant}write a condition, or one of {known}")
+        what = "it says nothing about the action" if _COMPARES.search(text) else "there is no such check"
+        raise ValueError(
+            f"{what}: {meant}write a condition about it, such as `event.tool != 'deploy'`, or one of {known}"
+        )
     made = _MATCHES.sub(_spelled_out, " ".join(text.split()))
     try:
         compile_condition(made, STANDARD)
