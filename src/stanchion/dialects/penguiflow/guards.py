@@ -223,10 +223,23 @@ def told_of(event: Any, context: Context, heard: Heard | None) -> GuardrailEvent
     }
     at = event.at / 1_000
     if heard is not None and heard.event.event_type == name and heard.event.run_id == event.run.id:
-        known |= heard.event.payload
+        known |= apart(heard.event.payload)
         at = heard.event.timestamp
-    args = getattr(event, "args", None)
+    args = apart(getattr(event, "args", None))
     return GuardrailEvent(name, event.run.id, text_of(event), event.tool if event.tool else None, args, known, at)
+
+
+def apart(value: Any) -> Any:
+    """A rule's own copy of data: what it changes there, no other rule sees."""
+    match value:
+        case dict():
+            return {name: apart(one) for name, one in value.items()}
+        case list() | tuple():
+            return type(value)([apart(one) for one in value]) if type(value) in (list, tuple) else value
+        case set() | bytearray():
+            return value.copy()
+        case _:
+            return value
 
 
 def text_of(event: Any) -> str | None:

@@ -47,8 +47,11 @@ def _asked(run: Run, fields: dict[str, Any], said: str) -> Flow[Decision]:
 def _joined(heard: Decision, asked: Decision, text: str) -> Decision:
     """What was decided of the user's words and of the request with them, as one decision about the text."""
     effects = tuple(dict.fromkeys([*heard.effects, *asked.effects]))
+    found, action = (*heard.findings, *asked.findings), max(heard.action, asked.action)
     if not heard.patches:
-        return msgspec.structs.replace(asked, effects=effects) if heard.effects else asked
+        return (
+            msgspec.structs.replace(asked, action=action, findings=found, effects=effects) if heard.findings else asked
+        )
     place = ("messages", 0, "content")
     first = tuple([msgspec.structs.replace(patch, path=place) for patch in heard.patches])
     if not asked.proceeds:
@@ -57,8 +60,6 @@ def _joined(heard: Decision, asked: Decision, text: str) -> Decision:
     if asked.patches:
         left = asked.patched({"messages": [{"content": text}]})["messages"][0]["content"]
         first = (Patch(place, left),)
-    found = (*heard.findings, *asked.findings)
-    action = max(heard.action, asked.action)
     return msgspec.structs.replace(asked, action=action, findings=found, effects=effects, patches=first)
 
 

@@ -10,6 +10,7 @@ import msgspec
 
 from stanchion.dialects.errors import DialectError
 from stanchion.dialects.penguiflow.events import EVENT_TYPES, ContextSnapshotV1, GuardrailEvent
+from stanchion.dialects.penguiflow.fields import shown, typed
 from stanchion.dialects.penguiflow.words import GuardrailDecision, RuleCost
 from stanchion.policy.nearest import hint
 
@@ -37,6 +38,9 @@ class ToolAllowlistRule(msgspec.Struct, kw_only=True):
     denied_tools: frozenset[str] | None = None
     allowed_tools: frozenset[str] | None = None
 
+    def __post_init__(self) -> None:
+        typed(self)
+
     def config(self) -> dict[str, Any]:
         """What a pack would say of it."""
         said = {"denied_tools": self.denied_tools, "allowed_tools": self.allowed_tools}
@@ -51,6 +55,14 @@ class SecretRedactionRule(msgspec.Struct, kw_only=True):
     enabled: bool = True
     patterns: Mapping[str, str | re.Pattern[str]] = {}
 
+    def __post_init__(self) -> None:
+        typed(self, "enabled")
+        fits = isinstance(self.patterns, Mapping) and all(
+            isinstance(name, str) and isinstance(one, str | re.Pattern) for name, one in self.patterns.items()
+        )
+        if not fits:
+            raise DialectError("SecretRedactionRule.patterns does not fit: give a dict of patterns by their names")
+
     def config(self) -> dict[str, Any]:
         """What a pack would say of it."""
         return {"patterns": {name: _source(one) for name, one in self.patterns.items()}} if self.patterns else {}
@@ -64,6 +76,21 @@ class InjectionPatternRule(msgspec.Struct, kw_only=True):
     cost: ClassVar[RuleCost] = RuleCost.FAST
     enabled: bool = True
     patterns: Iterable[tuple[str, str]] = ()
+
+    def __post_init__(self) -> None:
+        typed(self, "enabled")
+        given: Any = self.patterns
+        listed = () if isinstance(given, str | Mapping) or not isinstance(given, Iterable) else tuple(given)
+        pairs = [one for one in listed if isinstance(one, tuple | list) and len(one) == 2]
+        if (
+            not all(isinstance(part, str) for one in pairs for part in one)
+            or len(pairs) < len(listed)
+            or (not listed and given != () and given != [])
+        ):
+            raise DialectError(
+                "InjectionPatternRule.patterns does not fit: give pairs, each a pattern and what such a text wants"
+            )
+        self.patterns = listed
 
     def config(self) -> dict[str, Any]:
         """What a pack would say of it."""
@@ -200,6 +227,9 @@ def _cost(rule: Any) -> RuleCost:
 def _checked(rule: Any, name: str) -> None:
     if not callable(getattr(rule, "evaluate", None)):
         raise DialectError(f"the rule `{name}` has no method `evaluate(event, context_snapshot)`")
+    enabled = getattr(rule, "enabled", True)
+    if not isinstance(enabled, bool):
+        raise DialectError(f"the rule `{name}` has `enabled` as {shown(enabled)}: give True or False")
     events = getattr(rule, "supports_event_types", None)
     if events is None or isinstance(events, str) or not isinstance(events, Iterable) or not list(events):
         raise DialectError(f"the rule `{name}` has no `supports_event_types`: name the events that it judges")
