@@ -14,7 +14,9 @@ from stanchion.dialects.penguiflow import (
     PauseSpec,
     RetrySpec,
     RuleCost,
+    SecretRedactionRule,
     StopSpec,
+    ToolAllowlistRule,
 )
 from stanchion.testing import ScriptedModel
 from tests.dialects.penguiflow.planner import (
@@ -140,3 +142,19 @@ def test_a_run_that_was_ended_stays_so_and_a_closed_gateway_judges_nothing() -> 
     for use in (lambda: judged(gateway, call()), lambda: gateway.run("r"), lambda: gateway.end("r")):
         with pytest.raises(DialectError, match="the gateway is closed and judges nothing any more"):
             use()
+
+
+def test_strikes_are_violations_of_the_run() -> None:
+    rule = Rule("own", decides("ALLOW", effects=("increment_strike",)), events=PAY)
+    gateway = gateway_of(rule)
+    for _ in range(4):
+        judged(gateway, call())
+    assert [snapshot.previous_violations for _, snapshot in rule.seen] == [0, 1, 2, 3]
+    gateway.close()
+
+
+def test_a_registry_tells_of_penguiflows_rules_and_ones_own() -> None:
+    own, tools, off = Rule("own"), ToolAllowlistRule(denied_tools={"rm"}), SecretRedactionRule(enabled=False)
+    registry = gateway_of(own, tools, off).registry
+    assert registry.get_sync_rules("tool_call_start") == [tools, own]
+    assert registry.get_sync_rules("tool_call_result") == [own]

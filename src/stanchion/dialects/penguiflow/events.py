@@ -165,8 +165,9 @@ class ContextSnapshotBuilder:
             requests_capability_change=asks_for_powers(text),
         )
 
-    def seen(self, known: Context, ctx: GuardrailContext) -> ContextSnapshotV1:
-        """The snapshot of an event by what Stanchion knows of its run."""
+    def seen(self, known: Context, ctx: GuardrailContext, strikes: int) -> ContextSnapshotV1:
+        """The snapshot of an event by what Stanchion knows of its run. Something refused may be a strike as well: the
+        violations are as many as there are of either."""
         tool = known.current_tool
         return self._snapshot(
             ctx,
@@ -177,7 +178,7 @@ class ContextSnapshotBuilder:
             current_tool=None if tool is None else ToolRiskInfo(tool.name, ToolRiskTier(tool.risk)),
             requests_system_info=known.requests_system_info,
             requests_capability_change=known.requests_capability_change,
-            previous_violations=len(known.previous_violations),
+            previous_violations=max(len(known.previous_violations), strikes),
         )
 
     def _snapshot(self, ctx: GuardrailContext, known: tuple[ToolRiskInfo, ...], **fields: Any) -> ContextSnapshotV1:

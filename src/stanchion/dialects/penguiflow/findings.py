@@ -32,6 +32,10 @@ OWN: Final = "penguiflow."
 NOBODY: Final = "__default__"
 """The rule of a decision that no rule has anything to say to."""
 NOTHING: Final = "no rule has anything against it"
+FAILED: Final = frozenset({"kernel.lookup_failed", "kernel.guard_error"})
+"""The codes by which a rule could not be heard."""
+REFUSES: Final = ", so it is refused"
+"""What Stanchion says at the end of that, which is not so where rules fail open."""
 LATE: Final = "kernel.late_answer"
 """The code of a late answer; what the finding itself says comes behind the guard and its words."""
 SAID: Final = 7
@@ -99,7 +103,7 @@ def finding_of(decision: GuardrailDecision, content: Any, text: Any, place: Path
     terms: Retry | Pause | None = None
     if action is Action.RETRY:
         retry = RetrySpec() if decision.retry is None else decision.retry
-        guidance, terms = _or(retry.corrective_message, AGAIN), Retry(retry.max_attempts)
+        guidance, terms = corrective(retry), Retry(retry.max_attempts)
     elif action is Action.ESCALATE:
         pause = PauseSpec() if decision.pause is None else decision.pause
         terms = Pause(
@@ -115,6 +119,11 @@ def finding_of(decision: GuardrailDecision, content: Any, text: Any, place: Path
         tuple(decision.effects),
         terms,
     )
+
+
+def corrective(retry: RetrySpec) -> str:
+    """What the model is told when it tries again."""
+    return _or(retry.corrective_message, AGAIN)
 
 
 def _or(said: str, usual: str) -> str:
@@ -171,6 +180,15 @@ def decision_of(decision: Decision, place: Path, usual: Escalation, seated: Seat
         effects=tuple([one for one in decision.effects if one not in RESERVED]),
         redactions=redactions or None, **fields,
     )  # fmt: skip
+
+
+def failed(said: GuardrailDecision, fault: str, proceeds: bool) -> GuardrailDecision:
+    """A decision about an event of which a rule could not be heard: why, and what comes of it."""
+    reason = f"the rule `{said.rule_id}` failed: {fault}" if fault else said.reason
+    if proceeds:
+        reason = f"{reason.removesuffix(REFUSES)}; rules fail open, so it goes ahead"
+    stop = said.stop if said.stop is None else msgspec.structs.replace(said.stop, internal_reason=reason)
+    return msgspec.structs.replace(said, reason=reason, stop=stop)
 
 
 def _own(args: tuple[Any, ...]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from stanchion.dialects.penguiflow.events import (
     GuardrailEvent,
 )
 from stanchion.dialects.penguiflow.fields import one_text, shown, typed
-from stanchion.dialects.penguiflow.findings import CAN, NOBODY, NOTHING, Seated, decision_of
+from stanchion.dialects.penguiflow.findings import CAN, FAILED, NOBODY, NOTHING, Seated, decision_of, failed
 from stanchion.dialects.penguiflow.guards import HEARD, PIECES, Heard, guards_of
 from stanchion.dialects.penguiflow.inbox import checked_inbox
 from stanchion.dialects.penguiflow.packs import GuardrailPolicyPack, Settled
@@ -252,6 +252,8 @@ class GuardrailGateway:
             known = {one.id: (one.whole.removesuffix(PIECES), not getattr(one.guard, "deep", False)) for one in seats}
             self._seated = (policy, known)
         said = decision_of(decision, place, policy.file.escalation, self._seated[1])
+        if decision.code in FAILED and decision.determining is not None:
+            said = failed(said, heard.faults.get(decision.determining.guard, ""), decision.proceeds)
         return self._in_its_words(decision, said, (None if heard.ctx is None else heard.ctx.tenant_id, run.id))
 
     def _in_its_words(
@@ -277,7 +279,7 @@ class GuardrailGateway:
 
     def _run_of(self, heard: Heard) -> Run:
         """The run of an event, with everything in force that was said so far."""
-        event, ctx = heard
+        event, ctx, _ = heard
         run = self._runs.get((None if ctx is None else ctx.tenant_id, event.run_id))
         if run is not None and self._said() == self._in_force:
             return run
@@ -312,9 +314,17 @@ class GuardrailGateway:
 
     def surroundings(self, event: Event) -> Context:
         """What the run of an event has come to."""
-        info = event.run
-        run = self._runs.get((info.tenant, info.id), self._runs.get((None, info.id)))
+        run = self._run_at(event)
         return Context() if run is None else run.desk.surrounded().context(run.desk.plans, event)
+
+    def strikes(self, event: Event) -> int:
+        """How many strikes the run of an event was given."""
+        run = self._run_at(event)
+        return 0 if run is None else sum(run.desk.strikes.values())
+
+    def _run_at(self, event: Event) -> Run | None:
+        info = event.run
+        return self._runs.get((info.tenant, info.id), self._runs.get((None, info.id)))
 
     def end(self, run_id: str, tenant_id: str | None = None) -> None:
         """Close a run that is over: nothing of it proceeds any more."""
@@ -337,12 +347,12 @@ class GuardrailGateway:
 
 def _heard(ctx: GuardrailContext | GuardrailEvent, event: GuardrailEvent | None) -> Heard:
     if event is None and type(ctx) is GuardrailEvent:
-        return Heard(ctx, None)
+        return Heard(ctx, None, {})
     if not isinstance(ctx, GuardrailContext) or not isinstance(event, GuardrailEvent):
         raise DialectError("`evaluate` takes a GuardrailEvent, or a GuardrailContext and a GuardrailEvent")
     if ctx.run_id != event.run_id:
         raise DialectError(f"the event is of the run `{event.run_id}`, its context of `{ctx.run_id}`: give the same")
-    return Heard(event, ctx)
+    return Heard(event, ctx, {})
 
 
 def _ends(decision: Decision) -> bool:

@@ -13,6 +13,8 @@ from stanchion.kernel.patches import PatchError, apply
 
 TEXT: Final = "text"
 """The path of an event's text."""
+RESULT, BESIDE = "result", "text_content"
+"""How data and the text beside it are called, where an event has both."""
 MISSING: Final = object()
 
 Path = tuple[PathStep, ...]
@@ -87,6 +89,8 @@ def _path(content: Any, written: str, place: Path) -> Path:
     names = [name.replace("~1", "/").replace("~0", "~") for name in names] if written.startswith("/") else names
     if names[0] in ("tool_args", "result") and not (isinstance(content, dict) and names[0] in content):
         names = names[1:]
+    if isinstance(content, dict) and content.keys() == {RESULT, BESIDE} and names[0] not in content:
+        names = [RESULT, *names]
     steps: list[PathStep] = []
     value = content
     for name in names:

@@ -33,6 +33,7 @@ class ToolAllowlistRule(msgspec.Struct, kw_only=True):
     """Stops calls of tools that are denied, or that are not among those allowed; an empty list allows none."""
 
     rule_id: ClassVar[str] = "tool-allowlist"
+    supports_event_types: ClassVar[frozenset[str]] = frozenset({"tool_call_start"})
     cost: ClassVar[RuleCost] = RuleCost.FAST
     enabled: bool = True
     denied_tools: frozenset[str] | None = None
@@ -51,6 +52,7 @@ class SecretRedactionRule(msgspec.Struct, kw_only=True):
     """Takes secrets out of results and replies: those that Stanchion knows, and those of further patterns by name."""
 
     rule_id: ClassVar[str] = "secret-redaction"
+    supports_event_types: ClassVar[frozenset[str]] = frozenset({"tool_call_result", "llm_stream_chunk"})
     cost: ClassVar[RuleCost] = RuleCost.FAST
     enabled: bool = True
     patterns: Mapping[str, str | re.Pattern[str]] = {}
@@ -73,6 +75,7 @@ class InjectionPatternRule(msgspec.Struct, kw_only=True):
     what such a text wants."""
 
     rule_id: ClassVar[str] = "injection-patterns"
+    supports_event_types: ClassVar[frozenset[str]] = frozenset({"llm_before", "tool_call_result"})
     cost: ClassVar[RuleCost] = RuleCost.FAST
     enabled: bool = True
     patterns: Iterable[tuple[str, str]] = ()
@@ -158,8 +161,10 @@ class RuleRegistry:
         return rule_id in self._fast
 
     def get_sync_rules(self, event_type: str) -> list[Any]:
-        """The rules of one's own that are judged inline at an event."""
-        return [rule for rule in self._at(event_type) if rule.rule_id in self._fast]
+        """The rules that are judged inline at an event: PenguiFlow's, then one's own."""
+        own = [rule for rule in self._at(event_type) if rule.rule_id in self._fast]
+        built_in = self._built_in.values()
+        return [*[one for one in built_in if one.enabled and event_type in one.supports_event_types], *own]
 
     def get_async_rules(self, event_type: str) -> list[Any]:
         """The rules of one's own that are judged from the queue at an event."""
