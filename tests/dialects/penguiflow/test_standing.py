@@ -154,7 +154,7 @@ def test_strikes_are_violations_of_the_run() -> None:
 
 
 def test_a_registry_tells_of_penguiflows_rules_and_ones_own() -> None:
-    own, tools, off = Rule("own"), ToolAllowlistRule(denied_tools={"rm"}), SecretRedactionRule(enabled=False)
+    own, tools, off = Rule("own"), ToolAllowlistRule(denied_tools=frozenset({"rm"})), SecretRedactionRule(enabled=False)
     registry = gateway_of(own, tools, off).registry
     assert registry.get_sync_rules("tool_call_start") == [tools, own]
     assert registry.get_sync_rules("tool_call_result") == [own]

@@ -105,3 +105,11 @@ def test_why_a_rule_could_not_be_heard_is_in_the_decision(fails_open: bool, driv
         assert said.stop is not None
         assert (said.action, said.reason, said.stop.internal_reason) == ("STOP", why, why)
     gateway.close()
+
+
+def test_a_word_that_comes_in_two_pieces_is_judged_as_one() -> None:
+    gateway = gateway_of(Rule("own", takes_out("SECRET"), events=("llm_stream_chunk",)))
+    assert "".join(gateway.run("r").stream(["my SEC", "RET ok"])) == "my *** ok"
+    long = "x" * 300
+    assert next(iter(gateway.run("s").stream([long, "y"]))) == long
+    gateway.close()

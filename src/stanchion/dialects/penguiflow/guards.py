@@ -34,6 +34,8 @@ EVENT_OF: Final = {Stage(stage): event for event, stages in STAGES.items() for s
 FIRST: Final = 100
 """The place of the first rule in the chain; the others follow in the order of their registration."""
 
+WORD: Final = 200
+"""How many characters of a word are held back until it ends."""
 PIECES: Final = "-pieces"
 """How the guard is called that judges the pieces of a reply for a rule, behind the rule's id."""
 
@@ -191,8 +193,9 @@ class Inline:
         return self._one.found(event, asked[0], at_once(self._one.id, self._one.rule.evaluate(*asked)))
 
     def settled(self, text: str, /) -> int:
-        """What it has judged is judged."""
-        return len(text)
+        """A word is judged when it has ended, however it was cut; what goes on for too long is no word."""
+        ended = next((at for at in range(len(text), 0, -1) if text[at - 1].isspace()), 0)
+        return ended if len(text) - ended <= WORD else len(text)
 
     def actions(self) -> tuple[Action, ...]:
         """What a rule can want is what it says when it is asked."""
