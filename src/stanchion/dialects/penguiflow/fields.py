@@ -38,10 +38,21 @@ class Field(NamedTuple):
 def typed(made: msgspec.Struct, *names: str) -> None:
     """Hold a value to the types of its fields, or of those named. A list is taken for a tuple, a word for the member
     that it names; everything else raises `DialectError` with the names of the value and its field."""
+    kinds = (type(made), *map(type, msgspec.structs.astuple(made)))
+    if kinds in _fit:
+        return
+    fit = True
     for one in _fields(type(made)):
         given = getattr(made, one.name)
         if type(given) not in one.plain and (not names or one.name in names):
+            fit = False
             msgspec.structs.force_setattr(made, one.name, _taken(f"{type(made).__name__}.{one.name}", one, given))
+    if fit:
+        _fit.add(kinds)
+
+
+_fit: set[tuple[type, ...]] = set()
+"""Types of values, each with those of its fields, that fit as they are."""
 
 
 def one_text(name: str, given: Any) -> None:
