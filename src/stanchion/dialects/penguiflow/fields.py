@@ -38,19 +38,28 @@ class Field(NamedTuple):
 def typed(made: msgspec.Struct, *names: str) -> None:
     """Hold a value to the types of its fields, or of those named. A list is taken for a tuple, a word for the member
     that it names; everything else raises `DialectError` with the names of the value and its field."""
-    kinds = (type(made), *map(type, msgspec.structs.astuple(made)))
+    kinds = (type(made), *[_kind(one) for one in msgspec.structs.astuple(made)])
     if kinds in _fit:
         return
     fit = True
     for one in _fields(type(made)):
         given = getattr(made, one.name)
-        if type(given) not in one.plain and (not names or one.name in names):
+        if _kind(given) not in one.plain and (not names or one.name in names):
             fit = False
             msgspec.structs.force_setattr(made, one.name, _taken(f"{type(made).__name__}.{one.name}", one, given))
     if fit:
         _fit.add(kinds)
 
 
+class Nothing:
+    """The kind of an empty tuple, which fits wherever a tuple does."""
+
+
+def _kind(given: Any) -> type:
+    return Nothing if given is EMPTY else type(given)
+
+
+EMPTY: Final[tuple[()]] = ()
 _fit: set[tuple[type, ...]] = set()
 """Types of values, each with those of its fields, that fit as they are."""
 
@@ -92,6 +101,7 @@ def _fields(kind: type[msgspec.Struct]) -> tuple[Field, ...]:
         plain = frozenset([one for one in kinds if isinstance(one, type) and get_origin(one) is None])
         called = " or ".join([_called(one) for one in kinds if one is not NoneType])
         plain |= {int} if float in plain else frozenset()
+        plain |= {Nothing} if any(get_origin(one) is tuple for one in kinds) else frozenset()
         made.append(Field(name, plain | _as_given(hints[name]), hints[name], called))
     return tuple(made)
 
