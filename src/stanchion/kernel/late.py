@@ -19,22 +19,28 @@ def in_order(late: Iterable[Finding]) -> list[Finding]:
 def late_finding(placed: Placed, reading: Reading, value: Any) -> Finding | None:
     """Judge an answer that came too late for its event, as a finding for the next one: by what was asked.
 
-    HALT, QUARANTINE and ESCALATE stand, BLOCK becomes ESCALATE, anything milder a warning. A judgement that
-    fails now cannot refuse what has already happened, so it warns.
+    HALT, QUARANTINE and ESCALATE stand, BLOCK becomes ESCALATE, anything milder a warning, and what only has effects
+    has them. A judgement that fails now cannot refuse what has already happened, so it warns.
     """
     try:
         finding = sound_or_none(placed.guard.judge(reading, value))
     except Exception as error:  # noqa: BLE001 - a user's code may raise anything
-        return _entered(placed, Action.WARN, type(error).__name__)
-    if finding is None or finding.action == Action.ALLOW:
+        return _entered(placed, Action.WARN, (placed.id, type(error).__name__))
+    if finding is None or (finding.action == Action.ALLOW and not finding.effects):
         return None
     action = finding.action
     if action == Action.BLOCK:
         action = Action.ESCALATE
-    elif action not in (Action.HALT, Action.QUARANTINE, Action.ESCALATE):
+    elif action not in (Action.HALT, Action.QUARANTINE, Action.ESCALATE, Action.ALLOW):
         action = Action.WARN
-    return _entered(placed, action, finding.message)
+    said = (placed.id, finding.message, *finding.args)
+    return _entered(placed, action, said, finding.effects, finding.terms)
 
 
-def _entered(placed: Placed, action: Action, words: str) -> Finding:
-    return Finding(action, "kernel.late_answer", (placed.id, words), guard=placed.id, shadow=placed.shadow)
+def _entered(
+    placed: Placed, action: Action, said: tuple[Any, ...], effects: tuple[str, ...] = (), terms: Any = None
+) -> Finding:
+    """A finding for the next event: the guard, its words, and what it says besides."""
+    return Finding(
+        action, "kernel.late_answer", said, effects=effects, terms=terms, guard=placed.id, shadow=placed.shadow
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from stanchion.dialects.errors import DialectError
+from stanchion.dialects.penguiflow.fields import shown
 from stanchion.dialects.penguiflow.gateway import GuardrailGateway
 from stanchion.dialects.penguiflow.packs import GuardrailPolicyPack, settled
 from stanchion.dialects.penguiflow.routing import DefaultRiskRouter
@@ -25,6 +26,8 @@ def apply_policy_config(
 
     What the pack does not say stays as the gateway, its builder and its router have it.
     """
+    if not isinstance(gateway, GuardrailGateway):
+        raise DialectError(f"`gateway` is {shown(gateway)}: give the GuardrailGateway")
     given = {"registry": registry, "builder": builder, "router": router}
     own = {"registry": gateway.registry, "builder": gateway.context_builder, "router": gateway.risk_router}
     for name, one in given.items():

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Any, Final
 
 import msgspec
 
 from stanchion.dialects.errors import DialectError
+from stanchion.dialects.penguiflow.fields import one_text, shown, typed
 from stanchion.kernel.actions import RISK_NAMES
 from stanchion.kernel.context import Context
 from stanchion.policy.formats.penguiflow.rules import STAGES
@@ -20,6 +21,18 @@ EVENT_TYPES: Final = tuple(STAGES)
 """The four events of a planner."""
 EVERY_TOOL: Final = "__default__"
 """The name under which a pack gives the risk of all tools that it does not name."""
+
+
+PAYLOAD: Final[dict[str, tuple[type, str]]] = {
+    "task_scope": (str, "a text"),
+    "messages": (list, "a list of messages, each a dict"),
+    "model": (str, "the name of a model"),
+    "error": (object, "an exception, or its name"),
+    "channel": (str, "the name of a channel"),
+    "index": (int, "the number of the piece"),
+    "final": (bool, "True or False"),
+}
+"""What a payload says that is acted on: its type, and how that is called."""
 
 
 class GuardrailEvent(msgspec.Struct, frozen=True):
@@ -39,10 +52,13 @@ class GuardrailEvent(msgspec.Struct, frozen=True):
     timestamp: float = msgspec.field(default_factory=time.time)
 
     def __post_init__(self) -> None:
+        typed(self)
         if self.event_type not in STAGES:
-            raise DialectError(f"there is no event `{self.event_type}`: {hint(str(self.event_type), EVENT_TYPES)}")
-        if not isinstance(self.run_id, str) or not self.run_id:
+            raise DialectError(f"there is no event `{self.event_type}`: {hint(self.event_type, EVENT_TYPES)}")
+        if not self.run_id:
             raise DialectError("GuardrailEvent.run_id says nothing: give the id of the run")
+        for name in PAYLOAD.keys() & self.payload.keys():
+            _checked(name, self.payload[name])
 
 
 class GuardrailContext(msgspec.Struct, frozen=True):
@@ -53,6 +69,13 @@ class GuardrailContext(msgspec.Struct, frozen=True):
     tenant_id: str | None = None
     persona_id: str | None = None
     tool_context: dict[str, Any] = {}
+
+    def __post_init__(self) -> None:
+        typed(self)
+        one_text("GuardrailContext.run_id", self.run_id)
+        tools = self.tool_context.get("available_tools", ())
+        if isinstance(tools, str) or not isinstance(tools, Iterable) or not all(isinstance(one, str) for one in tools):
+            raise DialectError(f"`available_tools` is {shown(tools)}: give a list of the names of tools")
 
 
 class ToolRiskTier(StrEnum):
@@ -79,6 +102,9 @@ class ToolRiskInfo(msgspec.Struct, frozen=True):
 
     name: str
     risk_tier: ToolRiskTier
+
+    def __post_init__(self) -> None:
+        typed(self)
 
 
 class ContextSnapshotV1(msgspec.Struct, frozen=True):
@@ -112,6 +138,10 @@ class ContextSnapshotBuilder:
 
     def set_tool_risks(self, tool_risk_registry: Mapping[str, ToolRiskTier | str]) -> None:
         """Replace what is known of tools; `__default__` stands for all that are not named."""
+        if not isinstance(tool_risk_registry, Mapping):
+            raise DialectError(
+                f"`tool_risk_registry` is {shown(tool_risk_registry)}: give the risks of tools by their names"
+            )
         self._risks = {tool: _tier(tool, risk) for tool, risk in tool_risk_registry.items()}
         self.changes += 1
 
@@ -135,8 +165,9 @@ class ContextSnapshotBuilder:
             requests_capability_change=asks_for_powers(text),
         )
 
-    def seen(self, known: Context, ctx: GuardrailContext) -> ContextSnapshotV1:
-        """The snapshot of an event by what Stanchion knows of its run."""
+    def seen(self, known: Context, ctx: GuardrailContext, strikes: int) -> ContextSnapshotV1:
+        """The snapshot of an event by what Stanchion knows of its run. Something refused may be a strike as well: the
+        violations are as many as there are of either."""
         tool = known.current_tool
         return self._snapshot(
             ctx,
@@ -147,7 +178,7 @@ class ContextSnapshotBuilder:
             current_tool=None if tool is None else ToolRiskInfo(tool.name, ToolRiskTier(tool.risk)),
             requests_system_info=known.requests_system_info,
             requests_capability_change=known.requests_capability_change,
-            previous_violations=len(known.previous_violations),
+            previous_violations=max(len(known.previous_violations), strikes),
         )
 
     def _snapshot(self, ctx: GuardrailContext, known: tuple[ToolRiskInfo, ...], **fields: Any) -> ContextSnapshotV1:
@@ -169,7 +200,20 @@ class ContextSnapshotBuilder:
         return ToolRiskInfo(tool, self._risks.get(tool, self._risks.get(EVERY_TOOL, ToolRiskTier.MEDIUM)))
 
 
+def _checked(name: str, given: Any) -> None:
+    """Raise where a payload has something else than what is acted on."""
+    kind, called = PAYLOAD[name]
+    fits = isinstance(given, kind) and not (kind is int and isinstance(given, bool))
+    if name == "messages":
+        fits = fits and all(isinstance(one, dict) for one in given)
+    elif name == "error":
+        fits = isinstance(given, str | BaseException)
+    if not fits:
+        raise DialectError(f"`{name}` in the payload is {shown(given)}: give {called}")
+
+
 def _tier(tool: str, risk: ToolRiskTier | str) -> ToolRiskTier:
+    one_text("the name of a tool in `tool_risk_registry`", tool)
     try:
         return ToolRiskTier(risk)
     except ValueError:

@@ -9,6 +9,10 @@ import msgspec
 from stanchion.dialects.errors import DialectError
 from stanchion.dialects.penguiflow.redactions import Path, patches_of, spec_of
 from stanchion.dialects.penguiflow.words import (
+    AGAIN,
+    ASKED,
+    REFUSED,
+    RESERVED,
     GuardrailAction,
     GuardrailDecision,
     GuardrailSeverity,
@@ -19,6 +23,7 @@ from stanchion.dialects.penguiflow.words import (
 from stanchion.kernel.actions import Action
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.findings import Finding, Patch, Pause, Retry
+from stanchion.kernel.gates import PAUSED
 from stanchion.policy.sections import Escalation
 from stanchion.runtime.deciding.terms import paused
 
@@ -27,6 +32,14 @@ OWN: Final = "penguiflow."
 NOBODY: Final = "__default__"
 """The rule of a decision that no rule has anything to say to."""
 NOTHING: Final = "no rule has anything against it"
+FAILED: Final = frozenset({"kernel.lookup_failed", "kernel.guard_error"})
+"""The codes by which a rule could not be heard."""
+REFUSES: Final = ", so it is refused"
+"""What Stanchion says at the end of that, which is not so where rules fail open."""
+LATE: Final = "kernel.late_answer"
+"""The code of a late answer; what the finding itself says comes behind the guard and its words."""
+SAID: Final = 7
+"""How much a rule of one's own says in its finding."""
 LONGEST: Final = 1_000
 """How many characters of a classifier's result are kept."""
 
@@ -85,25 +98,37 @@ def finding_of(decision: GuardrailDecision, content: Any, text: Any, place: Path
     if patches and action is Action.ALLOW:
         action = Action.REDACT
     stop = StopSpec() if decision.stop is None else decision.stop
-    said = stop.user_message if action is Action.HALT else decision.reason
+    said = _or(stop.user_message, REFUSED) if action is Action.HALT else decision.reason
     guidance = ""
     terms: Retry | Pause | None = None
     if action is Action.RETRY:
         retry = RetrySpec() if decision.retry is None else decision.retry
-        guidance, terms = retry.corrective_message, Retry(retry.max_attempts)
+        guidance, terms = corrective(retry), Retry(retry.max_attempts)
     elif action is Action.ESCALATE:
         pause = PauseSpec() if decision.pause is None else decision.pause
-        terms = Pause(pause.prompt, tuple(pause.approver_roles), round(pause.timeout_s * 1_000), pause.scope)
+        terms = Pause(
+            _or(pause.prompt, ASKED), tuple(pause.approver_roles), round(pause.timeout_s * 1_000), pause.scope
+        )
     return Finding(
         action,
         f"{OWN}{decision.action.lower()}",
         _args(decision, stop),
-        said if said else decision.reason,
+        said,
         guidance,
         tuple(patches),
         tuple(decision.effects),
         terms,
     )
+
+
+def corrective(retry: RetrySpec) -> str:
+    """What the model is told when it tries again."""
+    return _or(retry.corrective_message, AGAIN)
+
+
+def _or(said: str, usual: str) -> str:
+    """What a person or a model is told: never the reason of a rule, which is for operators."""
+    return said if said.strip() else usual
 
 
 def _args(decision: GuardrailDecision, stop: StopSpec) -> tuple[str | float | None, ...]:
@@ -125,7 +150,7 @@ Seated = dict[str, tuple[str, bool]]
 
 def decision_of(decision: Decision, place: Path, usual: Escalation, seated: Seated) -> GuardrailDecision:
     """What Stanchion has decided. `place` is where the content has the event's text, `usual` how a person is asked."""
-    action = FROM_ACTION[decision.action]
+    action = GuardrailAction.PAUSE if decision.code == PAUSED else FROM_ACTION[decision.action]
     patches = decision.patches
     if not decision.proceeds:
         patches = tuple([patch for finding in decision.findings for patch in finding.patches])
@@ -137,21 +162,33 @@ def decision_of(decision: Decision, place: Path, usual: Escalation, seated: Seat
         reason = NOTHING if not decision.shadow else f"in shadow mode: {_would(decision, seated)}"
         return GuardrailDecision(action, NOBODY, reason, decision.id, redactions=redactions or None)
     rule, fast = seated.get(finding.guard, (finding.guard, True))
-    own = finding.args if finding.code.startswith(OWN) and len(finding.args) == 7 else None
+    own: tuple[Any, ...] = finding.args if finding.code.startswith(OWN) else ()
+    own = finding.args[2:] if finding.code == LATE else own
+    own = own if len(own) == SAID else ()
     fields: dict[str, Any] = _own(own) if own else {"reason": decision.message}
     if not own and action in SEVERITIES:
         fields["severity"] = SEVERITIES[action]
     if action is GuardrailAction.RETRY:
         terms = finding.terms if isinstance(finding.terms, Retry) else Retry()
-        fields["retry"] = RetrySpec(terms.max_attempts, decision.advice if decision.advice else decision.message)
+        fields["retry"] = RetrySpec(terms.max_attempts, decision.advice if decision.advice else AGAIN)
     elif action is GuardrailAction.PAUSE:
         fields["pause"] = _pause(decision, finding, usual)
     elif action is GuardrailAction.STOP:
         fields["stop"] = _stop(finding, own, fast)
     return GuardrailDecision(
-        action, rule, decision_id=decision.id, was_sync=fast, effects=decision.effects,
+        action, rule, decision_id=decision.id, was_sync=fast,
+        effects=tuple([one for one in decision.effects if one not in RESERVED]),
         redactions=redactions or None, **fields,
     )  # fmt: skip
+
+
+def failed(said: GuardrailDecision, fault: str, proceeds: bool) -> GuardrailDecision:
+    """A decision about an event of which a rule could not be heard: why, and what comes of it."""
+    reason = f"the rule `{said.rule_id}` failed: {fault}" if fault else said.reason
+    if proceeds:
+        reason = f"{reason.removesuffix(REFUSES)}; rules fail open, so it goes ahead"
+    stop = said.stop if said.stop is None else msgspec.structs.replace(said.stop, internal_reason=reason)
+    return msgspec.structs.replace(said, reason=reason, stop=stop)
 
 
 def _own(args: tuple[Any, ...]) -> dict[str, Any]:
@@ -170,14 +207,14 @@ def _own(args: tuple[Any, ...]) -> dict[str, Any]:
 def _pause(decision: Decision, finding: Finding, usual: Escalation) -> PauseSpec:
     terms = finding.terms if isinstance(finding.terms, Pause) else Pause()
     asked = paused(decision, usual)
-    return PauseSpec(
-        terms.scope, tuple(asked.roles), terms.prompt if terms.prompt else finding.message, asked.timeout_s
-    )
+    return PauseSpec(terms.scope, tuple(asked.roles), terms.prompt if terms.prompt else ASKED, asked.timeout_s)
 
 
-def _stop(finding: Finding, own: tuple[Any, ...] | None, fast: bool) -> StopSpec:
+def _stop(finding: Finding, own: tuple[Any, ...], fast: bool) -> StopSpec:
     if own and finding.code == f"{OWN}stop":
         return StopSpec(str(own[4]), finding.message, str(own[5]))
+    if own and finding.code == LATE and finding.action == Action.HALT:
+        return StopSpec(str(own[4]), str(finding.args[1]), str(own[5]))
     if own:
         return StopSpec(internal_reason=finding.message)
     named = ERROR_CODES.get((finding.code, fast), finding.code.upper().replace(".", "_"))

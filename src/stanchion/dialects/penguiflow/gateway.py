@@ -15,18 +15,20 @@ from stanchion.dialects.penguiflow.events import (
     GuardrailContext,
     GuardrailEvent,
 )
-from stanchion.dialects.penguiflow.findings import CAN, NOBODY, NOTHING, Seated, decision_of
+from stanchion.dialects.penguiflow.fields import one_text, shown, typed
+from stanchion.dialects.penguiflow.findings import CAN, FAILED, NOBODY, NOTHING, Seated, decision_of, failed
 from stanchion.dialects.penguiflow.guards import HEARD, PIECES, Heard, guards_of
 from stanchion.dialects.penguiflow.inbox import checked_inbox
 from stanchion.dialects.penguiflow.packs import GuardrailPolicyPack, Settled
 from stanchion.dialects.penguiflow.reports import flow_of
-from stanchion.dialects.penguiflow.routing import DefaultRiskRouter
+from stanchion.dialects.penguiflow.routing import LONGEST_MS, DefaultRiskRouter
 from stanchion.dialects.penguiflow.rules import RuleRegistry
 from stanchion.dialects.penguiflow.words import GuardrailAction, GuardrailDecision
 from stanchion.kernel.actions import Action
 from stanchion.kernel.context import Context
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event
+from stanchion.kernel.gates import PAUSED
 from stanchion.locks import Reentrant
 from stanchion.policy.load import load_policy
 from stanchion.runtime.deciding.shifts import end_run
@@ -41,6 +43,8 @@ MOST_RUNS: Final = 10_000
 """How many runs a gateway has open at a time."""
 ENDED: Final = "kernel.cancelled"
 """The code by which a run is over that was stopped without a HALT."""
+STANDS: Final = frozenset({"kernel.ended", ENDED, PAUSED})
+"""The codes by which a run is over, or waits, because of an earlier event."""
 SEALED: Final = "the gateway has judged events already: register rules before the first one"
 
 
@@ -53,6 +57,16 @@ class GatewayConfig(msgspec.Struct):
     sync_fail_open: bool = False
     async_enabled: bool = True
     async_fail_open: bool = False
+
+    def __post_init__(self) -> None:
+        self.checked()
+
+    def checked(self) -> None:
+        """Raise where a field says what cannot be carried out."""
+        typed(self)
+        if not 0 < self.sync_timeout_ms <= LONGEST_MS:
+            limit = f"milliseconds, more than 0, {LONGEST_MS:,} at most"
+            raise DialectError(f"GatewayConfig.sync_timeout_ms is {shown(self.sync_timeout_ms)}: give {limit}")
 
 
 class GuardrailGateway:
@@ -106,12 +120,18 @@ class GuardrailGateway:
         self._in_force: tuple[Any, ...] = ()
         self._seated: tuple[Any, Seated] = (None, {})
         self._runs: dict[tuple[str | None, str], Run] = {}
+        self._standing: dict[tuple[str | None, str], GuardrailDecision] = {}
         self._opening = Reentrant()
+        self._closed = False
 
     @property
     def shield(self) -> Shield:
         """The shield that judges, with everything in force that was said so far."""
         said = self._said()
+        if self._closed:
+            raise DialectError("the gateway is closed and judges nothing any more: make another one")
+        if said != self._in_force:
+            self.config.checked()
         if self._shield is None:
             policy = self.policy()
             self.registry.sealed = SEALED
@@ -203,7 +223,7 @@ class GuardrailGateway:
                 await adrive(end_run(run.desk, ENDED, decision.message), run.desk)
         finally:
             HEARD.reset(token)
-        return self._said_of(run, decision, place)
+        return self._said_of(run, decision, place, heard)
 
     def evaluate_sync(
         self, ctx: GuardrailContext | GuardrailEvent, event: GuardrailEvent | None = None
@@ -219,17 +239,35 @@ class GuardrailGateway:
                 drive(end_run(run.desk, ENDED, decision.message), run.desk)
         finally:
             HEARD.reset(token)
-        return self._said_of(run, decision, place)
+        return self._said_of(run, decision, place, heard)
 
-    def _said_of(self, run: Run, decision: Decision, place: tuple[str | int, ...]) -> GuardrailDecision:
+    def _said_of(self, run: Run, decision: Decision, place: tuple[str | int, ...], heard: Heard) -> GuardrailDecision:
         if decision.action == Action.ALLOW and not decision.findings and not decision.shadow:
             return GuardrailDecision(GuardrailAction.ALLOW, NOBODY, NOTHING, decision.id)
+        if decision.code == PAUSED:
+            run.desk.waits_for(decision, str(decision.determining.args[0]) if decision.determining else "")
         policy = run.desk.shield.policy
         if self._seated[0] is not policy:
             seats = [seat.placed for seat in policy.seats]
             known = {one.id: (one.whole.removesuffix(PIECES), not getattr(one.guard, "deep", False)) for one in seats}
             self._seated = (policy, known)
-        return decision_of(decision, place, policy.file.escalation, self._seated[1])
+        said = decision_of(decision, place, policy.file.escalation, self._seated[1])
+        if decision.code in FAILED and decision.determining is not None:
+            said = failed(said, heard.faults.get(decision.determining.guard, ""), decision.proceeds)
+        return self._in_its_words(decision, said, (None if heard.ctx is None else heard.ctx.tenant_id, run.id))
+
+    def _in_its_words(
+        self, decision: Decision, said: GuardrailDecision, run: tuple[str | None, str]
+    ) -> GuardrailDecision:
+        """A decision about a run that has ended or waits already, in the words of the rule that ended it or has it
+        wait."""
+        if decision.code in STANDS:
+            first = self._standing.get(run)
+            if first is not None and first.action is said.action:
+                return msgspec.structs.replace(said, rule_id=first.rule_id, stop=first.stop, pause=first.pause)
+        elif said.stop is not None or (said.pause is not None and said.pause.scope != "tool_call"):
+            self._standing[run] = said
+        return said
 
     def run(self, ctx: GuardrailContext | str) -> Run:
         """The run of a context, or of an id: its methods judge and carry out (`model`, `call`, `stream`), where
@@ -241,7 +279,7 @@ class GuardrailGateway:
 
     def _run_of(self, heard: Heard) -> Run:
         """The run of an event, with everything in force that was said so far."""
-        event, ctx = heard
+        event, ctx, _ = heard
         run = self._runs.get((None if ctx is None else ctx.tenant_id, event.run_id))
         if run is not None and self._said() == self._in_force:
             return run
@@ -268,42 +306,58 @@ class GuardrailGateway:
 
     def ticket(self, decision: GuardrailDecision, run_id: str, tenant_id: str | None = None) -> str | None:
         """The ticket that a PAUSE waits for: `gateway.shield.approve(ticket, by=...)` answers it."""
+        if not isinstance(decision, GuardrailDecision):
+            raise DialectError(f"`ticket` takes the GuardrailDecision that says PAUSE, not {shown(decision)}")
+        one_text("`run_id`", run_id)
         run = self._runs.get((tenant_id, run_id))
         return None if run is None else run.desk.ticket_of(Decision(decision.decision_id, Action.ESCALATE, ""))
 
     def surroundings(self, event: Event) -> Context:
         """What the run of an event has come to."""
-        info = event.run
-        run = self._runs.get((info.tenant, info.id), self._runs.get((None, info.id)))
+        run = self._run_at(event)
         return Context() if run is None else run.desk.surrounded().context(run.desk.plans, event)
+
+    def strikes(self, event: Event) -> int:
+        """How many strikes the run of an event was given."""
+        run = self._run_at(event)
+        return 0 if run is None else sum(run.desk.strikes.values())
+
+    def _run_at(self, event: Event) -> Run | None:
+        info = event.run
+        return self._runs.get((info.tenant, info.id), self._runs.get((None, info.id)))
 
     def end(self, run_id: str, tenant_id: str | None = None) -> None:
         """Close a run that is over: nothing of it proceeds any more."""
-        run = self._runs.pop((tenant_id, run_id), None)
-        if run is not None:
-            run.close()
+        run = self.run(GuardrailContext(run_id, tenant_id))
+        drive(end_run(run.desk, ENDED, "its gateway has ended it"), run.desk)
+        self._forget(tenant_id, run_id)
+
+    def _forget(self, tenant_id: str | None, run_id: str) -> None:
+        self._standing.pop((tenant_id, run_id), None)
+        self._runs.pop((tenant_id, run_id)).close()
 
     def close(self) -> None:
         """Close all runs, and the shield."""
         for tenant_id, run_id in list(self._runs):
-            self.end(run_id, tenant_id)
+            self._forget(tenant_id, run_id)
+        self._closed = True
         if self._shield is not None:
             self._shield.close()
 
 
 def _heard(ctx: GuardrailContext | GuardrailEvent, event: GuardrailEvent | None) -> Heard:
     if event is None and type(ctx) is GuardrailEvent:
-        return Heard(ctx, None)
+        return Heard(ctx, None, {})
     if not isinstance(ctx, GuardrailContext) or not isinstance(event, GuardrailEvent):
         raise DialectError("`evaluate` takes a GuardrailEvent, or a GuardrailContext and a GuardrailEvent")
     if ctx.run_id != event.run_id:
         raise DialectError(f"the event is of the run `{event.run_id}`, its context of `{ctx.run_id}`: give the same")
-    return Heard(event, ctx)
+    return Heard(event, ctx, {})
 
 
 def _ends(decision: Decision) -> bool:
     """Whether the word for a decision is STOP, and the run is not over by itself."""
-    return Action.BLOCK <= decision.action < Action.HALT
+    return Action.BLOCK <= decision.action < Action.HALT and decision.code != PAUSED
 
 
 def _over(under: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:

@@ -15,10 +15,11 @@ from stanchion.dialects.penguiflow.events import (
     GuardrailContext,
     GuardrailEvent,
 )
-from stanchion.dialects.penguiflow.findings import finding_of
+from stanchion.dialects.penguiflow.findings import corrective, finding_of
 from stanchion.dialects.penguiflow.redactions import Path
 from stanchion.dialects.penguiflow.routing import DefaultRiskRouter
 from stanchion.dialects.penguiflow.rules import RuleRegistry, Told, answer_of
+from stanchion.dialects.penguiflow.words import GuardrailAction, GuardrailDecision, RetrySpec
 from stanchion.kernel.actions import Action
 from stanchion.kernel.content import content_of
 from stanchion.kernel.context import Context
@@ -33,6 +34,8 @@ EVENT_OF: Final = {Stage(stage): event for event, stages in STAGES.items() for s
 FIRST: Final = 100
 """The place of the first rule in the chain; the others follow in the order of their registration."""
 
+WORD: Final = 200
+"""How many characters of a word are held back until it ends."""
 PIECES: Final = "-pieces"
 """How the guard is called that judges the pieces of a reply for a rule, behind the rule's id."""
 
@@ -42,6 +45,8 @@ class Heard(NamedTuple):
 
     event: GuardrailEvent
     ctx: GuardrailContext | None
+    faults: dict[str, str]
+    """Why rules could not be heard, by their ids."""
 
 
 HEARD: ContextVar[Heard | None] = ContextVar("stanchion_penguiflow_event", default=None)
@@ -65,6 +70,9 @@ class Terms(Protocol):
 
     def surroundings(self, event: Event) -> Context:
         """What the event's run has come to."""
+
+    def strikes(self, event: Event) -> int:
+        """How many strikes the event's run was given."""
 
 
 class OwnRule:
@@ -115,15 +123,21 @@ class OwnRule:
         told = told_of(event, context, heard)
         builder = terms.context_builder
         if type(builder) is ContextSnapshotBuilder:
-            return told, builder.seen(context, ctx)
+            return told, builder.seen(context, ctx, terms.strikes(event))
         return told, builder.build(told, ctx)
 
     def found(self, event: Event, told: GuardrailEvent, answer: Any) -> Finding | None:
         """What the rule has found."""
-        decision = answer_of(self.id, answer)
-        if decision is None:
-            return None
-        found = finding_of(decision, content_of(event), told.text_content, place_of(event))
+        try:
+            decision = answer_of(self.id, answer)
+            if decision is None or _carried_out(decision, event):
+                return None
+            found = finding_of(decision, content_of(event), told.text_content, place_of(event))
+        except DialectError as error:
+            heard = HEARD.get()
+            if heard is not None:
+                heard.faults[self.id] = str(error)
+            raise
         more = self._told.effects
         if found is None or not more:
             return found
@@ -179,8 +193,9 @@ class Inline:
         return self._one.found(event, asked[0], at_once(self._one.id, self._one.rule.evaluate(*asked)))
 
     def settled(self, text: str, /) -> int:
-        """What it has judged is judged."""
-        return len(text)
+        """A word is judged when it has ended, however it was cut; what goes on for too long is no word."""
+        ended = next((at for at in range(len(text), 0, -1) if text[at - 1].isspace()), 0)
+        return ended if len(text) - ended <= WORD else len(text)
 
     def actions(self) -> tuple[Action, ...]:
         """What a rule can want is what it says when it is asked."""
@@ -223,10 +238,32 @@ def told_of(event: Any, context: Context, heard: Heard | None) -> GuardrailEvent
     }
     at = event.at / 1_000
     if heard is not None and heard.event.event_type == name and heard.event.run_id == event.run.id:
-        known |= heard.event.payload
+        known |= apart(heard.event.payload)
         at = heard.event.timestamp
-    args = getattr(event, "args", None)
+    args = apart(getattr(event, "args", None))
     return GuardrailEvent(name, event.run.id, text_of(event), event.tool if event.tool else None, args, known, at)
+
+
+def _carried_out(decision: GuardrailDecision, event: Event) -> bool:
+    """Whether a request has the message already that a RETRY wants in it."""
+    if decision.action is not GuardrailAction.RETRY or not isinstance(event, ModelCall):
+        return False
+    retry = RetrySpec() if decision.retry is None else decision.retry
+    message = {"role": "system", "content": corrective(retry)}
+    return retry.max_attempts > 0 and message in event.messages
+
+
+def apart(value: Any) -> Any:
+    """A rule's own copy of data: what it changes there, no other rule sees."""
+    match value:
+        case dict():
+            return {name: apart(one) for name, one in value.items()}
+        case list() | tuple():
+            return type(value)([apart(one) for one in value]) if type(value) in (list, tuple) else value
+        case set() | bytearray():
+            return value.copy()
+        case _:
+            return value
 
 
 def text_of(event: Any) -> str | None:

@@ -9,6 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.dialects.errors import DialectError
+from stanchion.dialects.penguiflow.fields import typed
 from stanchion.dialects.penguiflow.rules import SETTINGS, RuleRegistry, Told
 from stanchion.policy.composed import read_text
 from stanchion.policy.document import Document, Node, in_order
@@ -30,6 +31,9 @@ class GuardrailPolicyPack(msgspec.Struct, frozen=True):
     policy_id: str
     version: str
     data: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        typed(self)
 
 
 def load_policy_pack(path: str | Path, *, env: str | None = None) -> GuardrailPolicyPack:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from stanchion.dialects.errors import DialectError
+from stanchion.dialects.penguiflow.fields import shown
 from stanchion.dialects.penguiflow.words import RedactionSpec
 from stanchion.kernel.findings import Patch, PathStep
 from stanchion.kernel.patches import PatchError, apply
 
 TEXT: Final = "text"
 """The path of an event's text."""
+RESULT, BESIDE = "result", "text_content"
+"""How data and the text beside it are called, where an event has both."""
 MISSING: Final = object()
 
 Path = tuple[PathStep, ...]
@@ -20,6 +23,13 @@ Path = tuple[PathStep, ...]
 def apply_redactions(content: Any, redactions: Sequence[RedactionSpec]) -> Any:
     """A text, or data, without what the redactions take out. Those that overlap are merged, so that nothing is left of
     what any of them takes, and nothing else is touched."""
+    given: Any = redactions
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise DialectError(f"`redactions` is {shown(given)}: give a list of RedactionSpec")
+    redactions = list(given)
+    for one in redactions:
+        if not isinstance(one, RedactionSpec):
+            raise DialectError(f"`redactions` has {shown(one)}: give a RedactionSpec")
     patches = [patch for spec in redactions for patch in patches_of(content, content, (), spec)]
     try:
         return apply(content, patches)
@@ -79,6 +89,8 @@ def _path(content: Any, written: str, place: Path) -> Path:
     names = [name.replace("~1", "/").replace("~0", "~") for name in names] if written.startswith("/") else names
     if names[0] in ("tool_args", "result") and not (isinstance(content, dict) and names[0] in content):
         names = names[1:]
+    if isinstance(content, dict) and content.keys() == {RESULT, BESIDE} and names[0] not in content:
+        names = [RESULT, *names]
     steps: list[PathStep] = []
     value = content
     for name in names:

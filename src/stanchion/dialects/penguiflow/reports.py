@@ -9,7 +9,7 @@ import msgspec
 from stanchion.dialects.errors import DialectError
 from stanchion.dialects.penguiflow.events import GuardrailEvent
 from stanchion.dialects.penguiflow.guards import user_place
-from stanchion.dialects.penguiflow.redactions import Path
+from stanchion.dialects.penguiflow.redactions import BESIDE, RESULT, Path
 from stanchion.kernel.actions import Action
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.findings import Finding, Patch
@@ -22,43 +22,71 @@ Report = tuple[Stage, dict[str, Any], Path]
 """A stage, the fields of its event, and where its content has the text."""
 
 CHANNEL: Final = "text"
+OUTSIDE: Final = ("tool", "function")
+"""The roles of messages that come from tools."""
 
 
 def flow_of(run: Run, event: GuardrailEvent) -> tuple[Flow[Decision], Path]:
     """What has a run judge an event, and where its content has the event's text."""
     stage, fields, place = report_of(event)
-    if stage is Stage.MODEL_CALL and event.text_content and "messages" not in event.payload:
-        return _asked(run, fields, event.text_content), place
-    return judging(run, stage, fields), place
+    if stage is not Stage.MODEL_CALL:
+        return judging(run, stage, fields), place
+    said = event.text_content if event.text_content and _is_new(event) else ""
+    return _asked(run, fields, said, _results(event.payload.get("messages", []))), place
 
 
-def _asked(run: Run, fields: dict[str, Any], said: str) -> Flow[Decision]:
-    """Have the words of the user judged, and the request with what is left of them: they enter the run before they are
-    part of a request."""
+def _is_new(event: GuardrailEvent) -> bool:
+    """Whether the text of a request stands beside its messages, and not in one of them."""
+    contents = [one.get("content") for one in event.payload.get("messages", [])]
+    return event.text_content not in contents
+
+
+def _results(messages: list[Any]) -> list[str]:
+    """What tools have given since the model was asked last, as a request has it."""
+    found: list[str] = []
+    for one in reversed(messages):
+        if one.get("role") == "assistant":
+            break
+        if one.get("role") in OUTSIDE and isinstance(one.get("content"), str):
+            found.append(one["content"])
+    return found[::-1]
+
+
+def _asked(run: Run, fields: dict[str, Any], said: str, results: list[str]) -> Flow[Decision]:
+    """Have judged what tools have given, the words of the user, and the request with what is left of them: they enter
+    the run before they are part of a request."""
+    for one in results:
+        given = yield from judging(run, Stage.PROMPT, {"text": one, "source": "tool", "trusted": False})
+        if not given.proceeds:
+            return given
+    if not said:
+        return (yield from judging(run, Stage.MODEL_CALL, fields))
     heard = yield from judging(run, Stage.PROMPT, {"text": said})
     if not heard.proceeds:
         return heard
     text = heard.patched(said)
-    request = {**fields, "messages": [{"role": "user", "content": text}]}
+    before = fields["messages"][:-1]
+    request = {**fields, "messages": [*before, {"role": "user", "content": text}]}
     asked = yield from judging(run, Stage.MODEL_CALL, request)
-    return _joined(heard, asked, text)
+    return _joined(heard, asked, request["messages"])
 
 
-def _joined(heard: Decision, asked: Decision, text: str) -> Decision:
+def _joined(heard: Decision, asked: Decision, messages: list[Any]) -> Decision:
     """What was decided of the user's words and of the request with them, as one decision about the text."""
     effects = tuple(dict.fromkeys([*heard.effects, *asked.effects]))
+    found, action = (*heard.findings, *asked.findings), max(heard.action, asked.action)
     if not heard.patches:
-        return msgspec.structs.replace(asked, effects=effects) if heard.effects else asked
-    place = ("messages", 0, "content")
+        return (
+            msgspec.structs.replace(asked, action=action, findings=found, effects=effects) if heard.findings else asked
+        )
+    place = ("messages", len(messages) - 1, "content")
     first = tuple([msgspec.structs.replace(patch, path=place) for patch in heard.patches])
     if not asked.proceeds:
         findings = (Finding(Action.REDACT, heard.code, patches=first, guard="kernel"), *asked.findings)
         return msgspec.structs.replace(asked, findings=findings, effects=effects)
     if asked.patches:
-        left = asked.patched({"messages": [{"content": text}]})["messages"][0]["content"]
-        first = (Patch(place, left),)
-    found = (*heard.findings, *asked.findings)
-    action = max(heard.action, asked.action)
+        left = asked.patched({"messages": messages})["messages"][-1]["content"]
+        first = (Patch(place, left), *[patch for patch in asked.patches if patch.path != place])
     return msgspec.structs.replace(asked, action=action, findings=found, effects=effects, patches=first)
 
 
@@ -70,7 +98,9 @@ def report_of(event: GuardrailEvent) -> Report:
     text = "" if event.text_content is None else event.text_content
     match event.event_type:
         case "llm_before":
-            messages = payload.get("messages", [{"role": "user", "content": text}])
+            messages = list(payload.get("messages", ()))
+            if _is_new(event) and (text or not messages):
+                messages.append({"role": "user", "content": text})
             place = user_place(messages)
             fields: dict[str, Any] = {"messages": messages}
             if isinstance(payload.get("model"), str):
@@ -80,7 +110,7 @@ def report_of(event: GuardrailEvent) -> Report:
             said = {"text": text} if text else {}
             return Stage.ERROR, {"tool": _tool(event), "error": payload["error"], "args": _args(event), **said}, ()
         case "tool_call_result":
-            result = payload.get("result", event.text_content)
+            result = _both(payload["result"], text) if "result" in payload else event.text_content
             return Stage.TOOL_RESULT, {"tool": _tool(event), "args": _args(event), "result": result}, ()
         case _ if payload.get("final") is True:
             return Stage.MODEL_REPLY, {"text": text, "final": True}, ()
@@ -88,6 +118,18 @@ def report_of(event: GuardrailEvent) -> Report:
             channel, index = payload.get("channel"), payload.get("index", 0)
             about = {"channel": channel if isinstance(channel, str) else CHANNEL, "index": index}
             return Stage.MODEL_CHUNK, {"text": text, **about}, ()
+
+
+def _both(result: Any, text: str) -> Any:
+    """A result as data with the text beside it, unless that is the data once more."""
+    if not text or text == result:
+        return result
+    try:
+        if msgspec.json.decode(text) == result:
+            return result
+    except msgspec.DecodeError:
+        pass
+    return {RESULT: result, BESIDE: text}
 
 
 def _tool(event: GuardrailEvent) -> str:

@@ -10,6 +10,7 @@ import msgspec
 
 from stanchion.dialects.errors import DialectError
 from stanchion.dialects.penguiflow.events import EVENT_TYPES, ContextSnapshotV1, GuardrailEvent
+from stanchion.dialects.penguiflow.fields import shown, typed
 from stanchion.dialects.penguiflow.words import GuardrailDecision, RuleCost
 from stanchion.policy.nearest import hint
 
@@ -32,10 +33,14 @@ class ToolAllowlistRule(msgspec.Struct, kw_only=True):
     """Stops calls of tools that are denied, or that are not among those allowed; an empty list allows none."""
 
     rule_id: ClassVar[str] = "tool-allowlist"
+    supports_event_types: ClassVar[frozenset[str]] = frozenset({"tool_call_start"})
     cost: ClassVar[RuleCost] = RuleCost.FAST
     enabled: bool = True
     denied_tools: frozenset[str] | None = None
     allowed_tools: frozenset[str] | None = None
+
+    def __post_init__(self) -> None:
+        typed(self)
 
     def config(self) -> dict[str, Any]:
         """What a pack would say of it."""
@@ -47,9 +52,18 @@ class SecretRedactionRule(msgspec.Struct, kw_only=True):
     """Takes secrets out of results and replies: those that Stanchion knows, and those of further patterns by name."""
 
     rule_id: ClassVar[str] = "secret-redaction"
+    supports_event_types: ClassVar[frozenset[str]] = frozenset({"tool_call_result", "llm_stream_chunk"})
     cost: ClassVar[RuleCost] = RuleCost.FAST
     enabled: bool = True
     patterns: Mapping[str, str | re.Pattern[str]] = {}
+
+    def __post_init__(self) -> None:
+        typed(self, "enabled")
+        fits = isinstance(self.patterns, Mapping) and all(
+            isinstance(name, str) and isinstance(one, str | re.Pattern) for name, one in self.patterns.items()
+        )
+        if not fits:
+            raise DialectError("SecretRedactionRule.patterns does not fit: give a dict of patterns by their names")
 
     def config(self) -> dict[str, Any]:
         """What a pack would say of it."""
@@ -61,9 +75,25 @@ class InjectionPatternRule(msgspec.Struct, kw_only=True):
     what such a text wants."""
 
     rule_id: ClassVar[str] = "injection-patterns"
+    supports_event_types: ClassVar[frozenset[str]] = frozenset({"llm_before", "tool_call_result"})
     cost: ClassVar[RuleCost] = RuleCost.FAST
     enabled: bool = True
     patterns: Iterable[tuple[str, str]] = ()
+
+    def __post_init__(self) -> None:
+        typed(self, "enabled")
+        given: Any = self.patterns
+        listed = () if isinstance(given, str | Mapping) or not isinstance(given, Iterable) else tuple(given)
+        pairs = [one for one in listed if isinstance(one, tuple | list) and len(one) == 2]
+        if (
+            not all(isinstance(part, str) for one in pairs for part in one)
+            or len(pairs) < len(listed)
+            or (not listed and given != () and given != [])
+        ):
+            raise DialectError(
+                "InjectionPatternRule.patterns does not fit: give pairs, each a pattern and what such a text wants"
+            )
+        self.patterns = listed
 
     def config(self) -> dict[str, Any]:
         """What a pack would say of it."""
@@ -131,8 +161,10 @@ class RuleRegistry:
         return rule_id in self._fast
 
     def get_sync_rules(self, event_type: str) -> list[Any]:
-        """The rules of one's own that are judged inline at an event."""
-        return [rule for rule in self._at(event_type) if rule.rule_id in self._fast]
+        """The rules that are judged inline at an event: PenguiFlow's, then one's own."""
+        own = [rule for rule in self._at(event_type) if rule.rule_id in self._fast]
+        built_in = self._built_in.values()
+        return [*[one for one in built_in if one.enabled and event_type in one.supports_event_types], *own]
 
     def get_async_rules(self, event_type: str) -> list[Any]:
         """The rules of one's own that are judged from the queue at an event."""
@@ -200,6 +232,9 @@ def _cost(rule: Any) -> RuleCost:
 def _checked(rule: Any, name: str) -> None:
     if not callable(getattr(rule, "evaluate", None)):
         raise DialectError(f"the rule `{name}` has no method `evaluate(event, context_snapshot)`")
+    enabled = getattr(rule, "enabled", True)
+    if not isinstance(enabled, bool):
+        raise DialectError(f"the rule `{name}` has `enabled` as {shown(enabled)}: give True or False")
     events = getattr(rule, "supports_event_types", None)
     if events is None or isinstance(events, str) or not isinstance(events, Iterable) or not list(events):
         raise DialectError(f"the rule `{name}` has no `supports_event_types`: name the events that it judges")

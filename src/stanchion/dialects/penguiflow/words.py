@@ -8,12 +8,23 @@ from typing import Any, Final, Literal
 import msgspec
 
 from stanchion.dialects.errors import DialectError
-from stanchion.kernel.findings import ASK, ROLLBACK, TELL
-from stanchion.policy.nearest import hint
+from stanchion.dialects.penguiflow.fields import typed
+from stanchion.kernel.findings import ALERT, ASK, FLAG, ROLLBACK, STRIKE, TELL
+from stanchion.policy.nearest import hint, nearest
 
 RESERVED: Final = frozenset({ASK, ROLLBACK, TELL})
 """Effects that mean something to Stanchion and nothing to PenguiFlow: a rule cannot have them."""
+EFFECTS: Final = (FLAG, STRIKE, ALERT)
+"""Effects that are carried out. A rule may have others, which are joined and recorded, unless they look like one of
+these."""
 MOST_ATTEMPTS: Final = 100
+
+AGAIN: Final = "The last step was not accepted. Try it again in another way."
+"""What the model is told where a RETRY says nothing."""
+ASKED: Final = "This step needs your approval. May it go ahead?"
+"""What a person is asked where a PAUSE says nothing."""
+REFUSED: Final = "This request cannot be completed."
+"""What the user is told where a STOP says nothing. The reason of a rule is for operators, and never said instead."""
 
 
 class GuardrailAction(StrEnum):
@@ -55,7 +66,8 @@ class RedactionSpec(msgspec.Struct, frozen=True):
     end_offset: int | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.path, str) or not self.path:
+        typed(self)
+        if not self.path:
             raise DialectError(f"RedactionSpec.path is `{self.path}`: write `text`, or the path of a value")
         if (self.start_offset is None) != (self.end_offset is None):
             raise DialectError("RedactionSpec has one offset: give `start_offset` and `end_offset`, or neither")
@@ -75,7 +87,8 @@ class RetrySpec(msgspec.Struct, frozen=True):
     corrective_message: str = ""
 
     def __post_init__(self) -> None:
-        if type(self.max_attempts) is not int or not 0 <= self.max_attempts <= MOST_ATTEMPTS:
+        typed(self)
+        if not 0 <= self.max_attempts <= MOST_ATTEMPTS:
             limit = f"a whole number from 0 to {MOST_ATTEMPTS}"
             raise DialectError(f"RetrySpec.max_attempts is `{self.max_attempts}`: give {limit}")
 
@@ -89,22 +102,20 @@ class PauseSpec(msgspec.Struct, frozen=True):
     timeout_s: float = 300.0
 
     def __post_init__(self) -> None:
-        scopes = ("run", "step", "tool_call")
-        if self.scope not in scopes:
-            raise DialectError(f"PauseSpec.scope is `{self.scope}`: {hint(str(self.scope), scopes)}")
-        if type(self.timeout_s) not in (int, float) or not 0 < self.timeout_s <= 31_536_000:
+        typed(self)
+        if not 0 < self.timeout_s <= 31_536_000:
             raise DialectError(f"PauseSpec.timeout_s is `{self.timeout_s}`: give seconds, more than 0, a year at most")
-        roles: object = self.approver_roles
-        if isinstance(roles, str):
-            raise DialectError(f'PauseSpec.approver_roles is a text: write `("{roles}",)`')
 
 
 class StopSpec(msgspec.Struct, frozen=True):
     """What a run that ends says: a code for programs, the final answer for the user, the reason for operators."""
 
     error_code: str = "GUARDRAIL_STOP"
-    user_message: str = "This request cannot be completed."
+    user_message: str = REFUSED
     internal_reason: str = ""
+
+    def __post_init__(self) -> None:
+        typed(self)
 
 
 class GuardrailDecision(msgspec.Struct, frozen=True):
@@ -130,38 +141,21 @@ class GuardrailDecision(msgspec.Struct, frozen=True):
     classifier_result: dict[str, Any] | None = None
 
     def __post_init__(self) -> None:
-        if type(self.action) is not GuardrailAction:
-            self._named("action", GuardrailAction)
-        if type(self.severity) is not GuardrailSeverity:
-            self._named("severity", GuardrailSeverity)
+        typed(self)
         if self.effects:
             self._checked_effects()
-        if self.retry is not None or self.pause is not None or self.stop is not None:
-            self._checked_specs()
+        if self.confidence is not None and not 0 <= self.confidence <= 1:
+            raise DialectError(f"GuardrailDecision.confidence is `{self.confidence}`: give a number from 0 to 1")
         if self.action is GuardrailAction.REDACT and not self.redactions:
             raise DialectError("a GuardrailDecision that says REDACT has no `redactions`: say what is taken out")
 
-    def _named(self, field: str, kind: type[GuardrailAction] | type[GuardrailSeverity]) -> None:
-        """Take a word for the member that it names."""
-        given = getattr(self, field)
-        try:
-            msgspec.structs.force_setattr(self, field, kind(given))
-        except ValueError:
-            raise DialectError(f"GuardrailDecision.{field} is `{given}`: {hint(str(given), list(kind))}") from None
-
-    def _checked_specs(self) -> None:
-        for name, kind in (("retry", RetrySpec), ("pause", PauseSpec), ("stop", StopSpec)):
-            given = getattr(self, name)
-            if given is not None and type(given) is not kind:
-                raise DialectError(f"GuardrailDecision.{name} is `{type(given).__name__}`: give a {kind.__name__}")
-
     def _checked_effects(self) -> None:
-        effects: object = self.effects
-        if isinstance(effects, str):
-            raise DialectError(f'GuardrailDecision.effects is a text: write `("{effects}",)`')
         wrong = sorted(RESERVED.intersection(self.effects))
         if wrong:
             raise DialectError(f"the effect `{wrong[0]}` is Stanchion's own: give it another name")
+        for effect in self.effects:
+            if effect not in EFFECTS and nearest(effect, EFFECTS) is not None:
+                raise DialectError(f"there is no effect `{effect}`: {hint(effect, EFFECTS)}")
 
     def with_effects(self, *more: str) -> GuardrailDecision:
         """The same decision with further effects, each of them once."""
