@@ -133,12 +133,12 @@ WRONG: list[tuple[Callable[[], object], str]] = [
     (lambda: ShieldPipeline(egress=veronica.EgressAllowlistHook), "give an object of it, as `EgressAllowlistHook()`"),
     (lambda: ShieldPipeline(budget=Short()), "write `def before_charge(self, ctx, cost_usd)`"),
     (lambda: ShieldPipeline(policy={"guards": [{"use": "budgett"}]}), "budget"),
-    (lambda: ShieldPipeline(egress=veronica.SecretGuardHook(["("])), "`secret-guard`"),
+    (lambda: ShieldPipeline(egress=veronica.SecretGuardHook(["("])), "`secret_guard.patterns`"),
     (lambda: ShieldPipeline(egress=veronica.SecretGuardHook(["a+"])), "write `{1,100}` in place of `+`"),
-    (lambda: ShieldPipeline(egress=veronica.EgressAllowlistHook(["http://x/"])), "`egress-allowlist`"),
+    (lambda: ShieldPipeline(egress=veronica.EgressAllowlistHook(["http://x/"])), "`egress.allowed_hosts`"),
     (lambda: ShieldPipeline().before_llm_call(None), "`ctx` is of the type `NoneType`"),  # type: ignore[arg-type]
-    (lambda: ShieldPipeline().before_charge(CTX, -1.0), "the context cannot be judged: cost_usd is `-1.0`"),
-    (lambda: ShieldPipeline().before_charge(CTX, float("nan")), "the context cannot be judged: cost_usd is `nan`"),
+    (lambda: ShieldPipeline().before_charge(CTX, -1.0), "`cost_usd` is `-1.0`"),
+    (lambda: ShieldPipeline().before_charge(CTX, float("nan")), "`cost_usd` is `nan`"),
     (lambda: ShieldPipeline().on_error(CTX, "text"), "give the exception itself"),  # type: ignore[arg-type]
     (lambda: ShieldPipeline(stoer="memory:"), "there is no option `stoer`: did you mean `store`?"),
     (lambda: VeronicaIntegration(shield=ShieldConfig()).execute(CTX, later), "call it with `await vi.aexecute(...)`"),
@@ -156,7 +156,61 @@ WRONG: list[tuple[Callable[[], object], str]] = [
     (lambda: veronica.RetryContainer(jitter=2.0), "give a share from 0 to 1"),
     (lambda: veronica.AgentStepGuard(0), "`max_steps` is `0`"),
     (lambda: veronica.PartialResultBuffer(0), "`max_chunks` is `0`"),
+    (lambda: on().set_safe_mode(None), "`enabled` is `None`: give `True` or `False`"),  # type: ignore[arg-type]
+    (lambda: on().set_safe_mode(""), "`enabled` is `''`: give `True` or `False`"),  # type: ignore[arg-type]
+    (lambda: halted().set_safe_mode(False), "only `restart` lets it go on"),
+    (lambda: on().spawn(5), "`budget_usd` is `5`, and so much is not left"),
+    (lambda: on().spawn(-1), "`budget_usd` is `-1`"),
+    (lambda: on().quarantine("t", -1), "`for_seconds` is `-1`"),
+    (lambda: on().quarantine(None), "`tool_name` is `None`"),  # type: ignore[arg-type]
+    (lambda: on().release(3), "`tool_name` is `3`"),  # type: ignore[arg-type]
+    (lambda: on().tool_state(""), "`tool_name` is `''`"),
+    (lambda: on().halt(3), "`why` is `3`: give a text"),  # type: ignore[arg-type]
+    (lambda: on().execute(CTX, None), "`fn` is `None`, which cannot be called"),  # type: ignore[arg-type]
+    (lambda: VeronicaIntegration().execute(CTX, None), "`fn` is `None`"),  # type: ignore[arg-type]
+    (lambda: veronica.AgentStepGuard().execute(3), "`fn` is `3`"),  # type: ignore[arg-type]
+    (lambda: VeronicaIntegration(core=3), "`core` has a `int`"),
+    (lambda: VeronicaIntegration(policy=3), "`policy` is of the type `int`"),  # type: ignore[arg-type]
+    (lambda: ShieldPipeline(policy=3), "`policy` is of the type `int`"),  # type: ignore[arg-type]
+    (lambda: ShieldPipeline(safe_mode="no"), "`safe_mode` is `'no'`"),  # type: ignore[arg-type]
+    (lambda: ShieldConfig(budgt=BudgetConfig()), "did you mean `budget`?"),  # type: ignore[call-arg]
+    (lambda: BudgetConfig(max_call=1), "`BudgetConfig` has no field `max_call`"),  # type: ignore[call-arg]
+    (lambda: SafeModeConfig(True, 1), "is given 2 values and has 1"),  # type: ignore[call-arg]
+    (lambda: ShieldConfig.from_json(3), "`path` is `3`"),  # type: ignore[arg-type]
+    (lambda: ErrorRateConfig(halt_rate=0.1), "`halt_rate` is `0.1` and `warning_rate` is `0.5`"),
+    (lambda: ErrorRateConfig(window_calls=5), "`min_calls` is `10` and `window_calls` is `5`"),
+    (lambda: ShieldConfig.from_env({"VERONICA_BUDGET_MAX_CALLS": "-1"}), "`VERONICA_BUDGET_MAX_CALLS` is `-1`"),
+    (lambda: ShieldPipeline().before_charge(CTX, 1e9), "below 1,000,000,000"),
+    (lambda: ToolCallContext("r", cost_usd=1e9), "below 1,000,000,000"),
+    (lambda: ShieldPipeline().before_egress(CTX, "https://192.0.2.1/", ""), "`method` is `''`"),
+    (lambda: ShieldPipeline().before_egress(CTX, "https://192.0.2.1/", "G\nET"), "`method` is `'G\\nET'`"),
+    (lambda: ShieldPipeline().before_egress(CTX, 3, "GET"), "`$.url`"),  # type: ignore[arg-type]
+    (lambda: veronica.BudgetWindowHook(config=3), "give a `BudgetConfig`"),  # type: ignore[arg-type]
+    (
+        lambda: veronica.BudgetWindowHook(max_calls=1, config=BudgetConfig(enabled=True)),
+        "`max_calls` is given beside `config`",
+    ),
+    (lambda: veronica.EgressAllowlistHook(resolver=3), "`resolver` cannot be called"),  # type: ignore[arg-type]
+    (
+        lambda: ShieldPipeline(egress=[veronica.EgressAllowlistHook(resolver=one) for one in (max, min)]),
+        "two hooks have a `resolver` each",
+    ),
+    (
+        lambda: VeronicaIntegration(shield=ShieldConfig(budget=BudgetConfig(max_calls=3))),
+        "`budget.max_calls` is given, and nothing acts on it while `budget` is off: add `enabled=True`",
+    ),
+    (lambda: VeronicaIntegration(error_rate=ErrorRateConfig(min_calls=2)), "nothing acts on it while `error_rate`"),
 ]
+
+
+def on() -> VeronicaIntegration:
+    return VeronicaIntegration(shield=ShieldConfig(budget=BudgetConfig(enabled=True, max_cost_usd=1.0)))
+
+
+def halted() -> VeronicaIntegration:
+    vi = on()
+    vi.halt()
+    return vi
 
 
 async def later() -> int:
@@ -176,14 +230,30 @@ def test_what_cannot_be_carried_out_is_refused_in_one_line(wrong: Callable[[], o
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize(("ending", "content"), [(".json", "{"), (".yaml", "a: ["), (".yaml", "- 1")])
-def test_a_file_that_cannot_be_read_is_named(ending: str, content: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("ending", "content", "says"),
+    [
+        (".json", "{", "JSON"),
+        (".yaml", "a: [", "YAML"),
+        (".yaml", "- 1", "of the type `list`"),
+        (".json", "[]", "of the type `list`"),
+        (".json", '{"safe_mode": {"enabled": true, "enabled": false}}', "`enabled` appears twice"),
+        (".yaml", "safe_mode: {enabled: true}\nsafe_mode: {enabled: false}", "appears here a second time"),
+        (".json", "[" * 100_000, "nested too deeply"),
+        (".yaml", "[" * 1_000, "nested deeper"),
+        (".yaml", "budget: {max_calls: 3}", "nothing acts on it"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_named(ending: str, content: str, says: str, tmp_path: Path) -> None:
     file = tmp_path / f"shield{ending}"
     with pytest.raises(DialectError, match="cannot be read"):
         ShieldConfig.from_yaml(file)
     file.write_text(content, encoding="utf-8")
-    with pytest.raises(DialectError):
+    with pytest.raises(DialectError) as refused:
         ShieldConfig.from_yaml(file)
+    assert str(file) in str(refused.value)
+    assert says in str(refused.value)
+    assert "\n" not in str(refused.value)
 
 
 def test_variables_of_others_are_left_alone() -> None:
@@ -195,3 +265,24 @@ def test_a_value_that_was_changed_afterwards_is_checked_too() -> None:
     config.budget.max_calls = -5
     with pytest.raises(DialectError, match="max_calls"):
         VeronicaIntegration(shield=config)
+
+
+def test_a_value_that_nobody_would_see_any_more_cannot_be_set() -> None:
+    config, rate = ShieldConfig(), ErrorRateConfig(enabled=True)
+    config.safe_mode.enabled = True
+    vi = VeronicaIntegration(shield=config, error_rate=rate)
+    assert vi.execute(CTX, lambda: 1) is Decision.HALT
+    for late in (config.safe_mode, config.budget, rate):
+        with pytest.raises(DialectError, match="is set after an integration was made of it"):
+            late.enabled = False
+    with pytest.raises(DialectError, match="`budget` of `ShieldConfig`"):
+        config.budget = BudgetConfig(enabled=True)
+    assert VeronicaIntegration(shield=config).execute(CTX, lambda: 1) is Decision.HALT, "it may be read again"
+
+
+def test_options_of_a_feature_that_is_said_to_be_off_are_kept() -> None:
+    for off in (BudgetConfig(enabled=False, max_calls=3), BudgetConfig(False, 5)):
+        assert VeronicaIntegration(shield=ShieldConfig(budget=off)).execute(CTX, lambda: 1) == 1
+    later_off = BudgetConfig(max_calls=3)
+    later_off.enabled = False
+    assert VeronicaIntegration(shield=ShieldConfig(budget=later_off)).execute(CTX, lambda: 1) == 1

@@ -10,25 +10,71 @@ from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from stanchion.dialects.errors import DialectError
+from stanchion.policy.composed import read_text
 from stanchion.policy.nearest import hint, nearest
 
 ON: Final = ("1", "true", "yes", "on")
 OFF: Final = ("", "0", "false", "no", "off")
 PREFIX: Final = "VERONICA_"
+MAKING: Final = "making"
+MADE: Final = "made"
+SEALED: Final = "sealed"
 
 
-class _Feature:
-    """What the five have in common: each of their values is checked when it is made."""
+class _Named:
+    """A configuration whose fields are given by their names: one that it does not have is refused with the nearest."""
+
+    def __new__(cls, *args: Any, **named: Any) -> Any:
+        known = [one.name for one in fields(cls)]  # type: ignore[arg-type] # every subclass is a dataclass
+        unknown = next((name for name in named if name not in known), None)
+        if unknown is not None:
+            raise DialectError(f"`{cls.__name__}` has no field `{unknown}`: {hint(unknown, known)}")
+        if len(args) > len(known):
+            raise DialectError(f"`{cls.__name__}` is given {len(args)} values and has {len(known)}: give them by name")
+        made = super().__new__(cls)
+        # Whether somebody has said that it is on or off; `enabled` is the first field of every feature.
+        object.__setattr__(made, "_said", bool(args) or "enabled" in named)
+        object.__setattr__(made, "_state", MAKING)
+        return made
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if self._state == SEALED:  # type: ignore[attr-defined] # `__new__` has set it
+            said = (
+                f"`{name}` of `{type(self).__name__}` is set after an integration was made of it, which does not see it"
+            )
+            raise DialectError(f"{said}: make a new one, or use `set_safe_mode` for the brake")
+        if self._state == MADE and name == "enabled":  # type: ignore[attr-defined] # the same
+            object.__setattr__(self, "_said", True)
+        object.__setattr__(self, name, value)
+
+    def seal(self) -> None:
+        """Let nobody change it any more, because it has been read."""
+        object.__setattr__(self, "_state", SEALED)
+
+
+class _Feature(_Named):
+    """What the features have in common: each of their values is checked when it is made."""
 
     section: ClassVar[str]
+    enabled: bool
 
     def __post_init__(self) -> None:
         self.check()
+        object.__setattr__(self, "_state", MADE)
 
     def check(self) -> None:
         """Raise `DialectError` where a value is of no use."""
         for one in fields(self):  # type: ignore[arg-type] # every subclass is a dataclass
             _check(f"{self.section}.{one.name}", getattr(self, one.name), str(one.type))
+
+    def check_acts(self) -> None:
+        """Raise `DialectError` where options are given, and nobody has said whether the feature is on."""
+        if self.enabled or self._said:  # type: ignore[attr-defined] # `__new__` has set it
+            return
+        plain = type(self)()
+        for one in fields(self):  # type: ignore[arg-type] # every subclass is a dataclass
+            if getattr(self, one.name) != getattr(plain, one.name):
+                raise DialectError(_idle(self.section, one.name, "enabled=True", "enabled=False"))
 
 
 @dataclass
@@ -94,9 +140,19 @@ class ErrorRateConfig(_Feature):
     repeated_failures: int = 5
     quarantine_seconds: float = 300
 
+    def check(self) -> None:
+        """Raise `DialectError` where a value is of no use, or two of them do not fit together."""
+        super().check()
+        if self.halt_rate < self.warning_rate:
+            said = f"`halt_rate` is `{self.halt_rate}` and `warning_rate` is `{self.warning_rate}`"
+            raise DialectError(f"{said}, and a halt only follows a warning: give a larger `halt_rate`")
+        if self.min_calls > self.window_calls:
+            said = f"`min_calls` is `{self.min_calls}` and `window_calls` is `{self.window_calls}`"
+            raise DialectError(f"{said}, so that there are never enough: give a larger `window_calls`")
+
 
 @dataclass
-class ShieldConfig:
+class ShieldConfig(_Named):
     """All features of a shield. With no arguments everything is off."""
 
     safe_mode: SafeModeConfig = field(default_factory=SafeModeConfig)
@@ -107,6 +163,16 @@ class ShieldConfig:
 
     def __post_init__(self) -> None:
         self.check()
+
+    def read(self) -> None:
+        """Check it once more where it is going to act: options of a feature that nobody switches on or off are a
+        `DialectError`. From now on it cannot be changed."""
+        self.check()
+        for name in SECTIONS:
+            getattr(self, name).check_acts()
+        self.seal()
+        for name in SECTIONS:
+            getattr(self, name).seal()
 
     def check(self) -> None:
         """Raise `DialectError` where a feature is no configuration of its own kind, or a value of it is of no use."""
@@ -139,13 +205,21 @@ class ShieldConfig:
     @classmethod
     def from_json(cls, path: str | Path) -> ShieldConfig:
         """A configuration from a JSON file."""
-        return cls.from_dict(_parsed(Path(path), "JSON"))
+        return cls._from_file(_file(path), "JSON")
 
     @classmethod
     def from_yaml(cls, path: str | Path) -> ShieldConfig:
         """A configuration from a YAML file, or from a JSON file with that ending."""
-        file = Path(path)
-        return cls.from_dict(_parsed(file, "JSON" if file.suffix.lower() == ".json" else "YAML"))
+        file = _file(path)
+        return cls._from_file(file, "JSON" if file.suffix.lower() == ".json" else "YAML")
+
+    @classmethod
+    def _from_file(cls, file: Path, form: str) -> ShieldConfig:
+        data = _parsed(file, form)
+        try:
+            return cls.from_dict(data)
+        except DialectError as error:
+            raise DialectError(f"`{file}`: {error}") from None
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str] | None = None) -> ShieldConfig:
@@ -158,7 +232,9 @@ class ShieldConfig:
         for name in sorted(environ):
             if name in known:
                 section, option, kind = known[name]
-                found.setdefault(section, {})[option] = _from_text(name, environ[name], option, kind)
+                value = _from_text(name, environ[name], option, kind)
+                _check(f"{section}.{option}", value, kind, name)
+                found.setdefault(section, {})[option] = value
             elif name.startswith(PREFIX):
                 _refuse_nearly(name, tuple(known))
         return cls.from_dict(found)
@@ -183,7 +259,8 @@ def variables() -> dict[str, tuple[str, str, str]]:
     return found
 
 
-def _check(name: str, value: Any, kind: str) -> None:
+def _check(name: str, value: Any, kind: str, called: str = "") -> None:
+    """Refuse a value of an option that is of no use; `called` is what the option is called where it comes from."""
     match kind:
         case "bool":
             wrong = type(value) is not bool
@@ -203,7 +280,7 @@ def _check(name: str, value: Any, kind: str) -> None:
             wrong = not isinstance(value, list | tuple) or not all(isinstance(one, str) and one for one in value)
             wanted = "a list of texts"
     if wrong:
-        raise DialectError(f"`{name}` is `{value!r}`: give {wanted}")
+        raise DialectError(f"`{called if called else name}` is `{value!r}`: give {wanted}")
 
 
 def _read(kind: type[Any], given: Any) -> Any:
@@ -217,9 +294,28 @@ def _read(kind: type[Any], given: Any) -> Any:
     if unknown is not None:
         raise DialectError(f"`{section}` has no field `{unknown}`: {hint(str(unknown), names)}")
     if given and "enabled" not in given:
-        said = f"`{section}.{next(iter(given))}` is given, and nothing acts on it while `{section}` is off"
-        raise DialectError(f"{said}: add `enabled: true`, or `enabled: false` to keep it off")
+        raise DialectError(_idle(section, next(iter(given)), "enabled: true", "enabled: false"))
     return kind(**given)
+
+
+def _idle(section: str, option: str, on: str, off: str) -> str:
+    said = f"`{section}.{option}` is given, and nothing acts on it while `{section}` is off"
+    return f"{said}: add `{on}`, or `{off}` to keep it off"
+
+
+def _file(path: Any) -> Path:
+    if not isinstance(path, str | Path) or not str(path):
+        raise DialectError(f"`path` is `{path!r}`: give the path of a file")
+    return Path(path)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    seen: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in seen:
+            raise ValueError(f"`{name}` appears twice in one mapping, so that one of the two would be ignored")
+        seen[name] = value
+    return seen
 
 
 def _parsed(file: Path, form: str) -> Any:
@@ -228,18 +324,23 @@ def _parsed(file: Path, form: str) -> Any:
     except (OSError, UnicodeDecodeError) as error:
         raise DialectError(f"`{file}` cannot be read: {error}") from None
     if form == "JSON":
-        import msgspec.json
+        import json
 
         try:
-            return msgspec.json.decode(text)
-        except msgspec.DecodeError as error:
-            raise DialectError(f"`{file}` is no JSON: {error}") from None
+            return json.loads(text.removeprefix("\ufeff"), object_pairs_hook=_unique)
+        except RecursionError:
+            raise DialectError(f"`{file}` is nested too deeply: make it flatter") from None
+        except ValueError as error:
+            raise DialectError(f"`{file}` cannot be read as JSON: {error}") from None
     import yaml
 
+    faults = read_text(text, str(file)).faults
+    if faults:
+        raise DialectError(f"`{file}` cannot be read as YAML: {' '.join(str(faults[0]).split())}")
     try:
         data = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise DialectError(f"`{file}` is no YAML: {' '.join(str(error).split())}") from None
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise DialectError(f"`{file}` cannot be read as YAML: {' '.join(str(error).split())}") from None
     return {} if data is None else data
 
 

@@ -1,26 +1,26 @@
 """The runtime core: retries, a circuit breaker, a budget, a limit of steps, partial results, each usable by itself.
 
 Each is a guard of Stanchion with a run of its own, in memory. `VeronicaIntegration(core=[...])` puts the same guard
-before all calls of an integration instead.
+before all calls of an integration instead, and the part shows what these have come to.
 """
 
 from __future__ import annotations
 
-import math
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from enum import StrEnum
 from typing import Any, Final
 
 from stanchion.dialects.errors import DialectError
+from stanchion.dialects.veronica.given import amount, function, whole
 from stanchion.dialects.veronica.words import Decision, spoken
-from stanchion.guards.breaker import circuit_key, circuit_of
+from stanchion.guards.breaker import Circuit, circuit_key, circuit_of
 from stanchion.kernel import decision as kernel
 from stanchion.kernel.gates import Ending
 from stanchion.kernel.scopes import scope_key
-from stanchion.kernel.state import ABSENT
+from stanchion.kernel.state import ABSENT, key
 from stanchion.kernel.units import MICRO
-from stanchion.runtime.deciding.partial import PartialOverflow, PartialResults
 from stanchion.runtime.errors import Refused
 from stanchion.runtime.run import Run
 from stanchion.runtime.shield import Shield
@@ -34,11 +34,14 @@ EVERY_FAULT: Final = ["system", "unknown", "user", "business"]
 
 
 class Primitive(ABC):
-    """One part of the core: a guard, and a run under it that begins when it is first needed."""
+    """One part of the core: a guard, and a run under it that begins when it is first needed, or that of an integration
+    whose calls it bounds."""
 
     def __init__(self, clock: Callable[[], int] = wall_ms) -> None:
         self._clock = clock
+        self._lock = threading.Lock()
         self._open: Run | None = None
+        self._shared = False
 
     @abstractmethod
     def entry(self) -> dict[str, Any]:
@@ -46,13 +49,32 @@ class Primitive(ABC):
 
     def reset(self) -> None:
         """Begin anew, as if nothing had happened."""
-        self._open = None
+        if self._shared:
+            raise DialectError(f"this `{type(self).__name__}` bounds an integration: make a new one of both instead")
+        with self._lock:
+            self._open = None
+
+    def join(self, run: Run) -> None:
+        """Show from now on what the calls of an integration have come to."""
+        with self._lock:
+            self._open, self._shared = run, True
+
+    @property
+    def is_taken(self) -> bool:
+        """Whether it has counted something already, by itself or for an integration."""
+        return self._open is not None
 
     @property
     def _run(self) -> Run:
-        if self._open is None:
-            self._open = self._shield().run("veronica")
-        return self._open
+        known = self._open
+        if known is not None:
+            return known
+        with (
+            self._lock
+        ):  # threads that need it first at the same moment share one, or each would have limits of its own
+            if self._open is None:
+                self._open = self._shield().run("veronica")
+            return self._open
 
     def _shield(self) -> Shield:
         policy = {"name": "veronica-core", "unread": "allow", "guards": [self.entry()]}
@@ -78,10 +100,10 @@ class RetryContainer(Primitive):
         clock: Callable[[], int] = wall_ms,
     ) -> None:
         super().__init__(clock)
-        self.max_retries = _whole("max_retries", max_retries, 0)
-        self.backoff_base = _amount("backoff_base", backoff_base)
-        self.backoff_max = _amount("backoff_max", backoff_max)
-        self.jitter = _amount("jitter", jitter)
+        self.max_retries = whole("max_retries", max_retries, 0)
+        self.backoff_base = amount("backoff_base", backoff_base)
+        self.backoff_max = amount("backoff_max", backoff_max)
+        self.jitter = amount("jitter", jitter)
         if self.jitter > 1:
             raise DialectError(f"`jitter` is `{jitter}`: give a share from 0 to 1")
 
@@ -105,16 +127,22 @@ class RetryContainer(Primitive):
 
     def execute(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """The function's own result, or its own exception once all retries are used."""
-        return self._begun().call(fn, *args, **kwargs)
+        return self._begun().call(function(fn), *args, **kwargs)
 
     async def aexecute(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """`execute` for async code."""
-        return await self._begun().acall(fn, *args, **kwargs)
+        return await self._begun().acall(function(fn), *args, **kwargs)
+
+    def check(self) -> Decision:
+        """Whether the last function can be tried again: HALT once all its retries are used."""
+        return Decision.HALT if self.total_retries >= self.max_retries else Decision.ALLOW
 
     def _begun(self) -> Run:
         """A run for each function: the retries of one are not those of the next."""
-        self._open = self._run.desk.shield.run("veronica")
-        return self._open
+        begun: Run = self._run.desk.shield.run("veronica")
+        if not self._shared:
+            self._open = begun
+        return begun
 
     @property
     def total_retries(self) -> int:
@@ -128,6 +156,9 @@ class CircuitState(StrEnum):
     CLOSED = "CLOSED"
     OPEN = "OPEN"
     HALF_OPEN = "HALF_OPEN"
+
+
+WORST_FIRST: Final = (CircuitState.OPEN, CircuitState.HALF_OPEN)
 
 
 class CircuitBreaker(Primitive):
@@ -145,8 +176,8 @@ class CircuitBreaker(Primitive):
         clock: Callable[[], int] = wall_ms,
     ) -> None:
         super().__init__(clock)
-        self.failure_threshold = _whole("failure_threshold", failure_threshold, 1)
-        self.recovery_timeout = _amount("recovery_timeout", recovery_timeout)
+        self.failure_threshold = whole("failure_threshold", failure_threshold, 1)
+        self.recovery_timeout = amount("recovery_timeout", recovery_timeout)
         if not 0.001 <= self.recovery_timeout <= 432_000:
             raise DialectError(f"`recovery_timeout` is `{recovery_timeout}`: give seconds from 0.001 to five days")
         if failure_predicate is not None and not callable(failure_predicate):
@@ -181,6 +212,7 @@ class CircuitBreaker(Primitive):
 
     def execute(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """The function's own result or exception; the decision where the breaker refuses it."""
+        function(fn)
         decision = self.check()
         if decision is not Decision.ALLOW:
             return decision
@@ -194,16 +226,24 @@ class CircuitBreaker(Primitive):
 
     @property
     def state(self) -> CircuitState:
-        """What it would do with the next call."""
-        run = self._run
-        circuit = circuit_of(run.desk.shield.records.get(self._key, ABSENT)[1])
+        """What it would do with the next call; in an integration, with one of the tool that is worst off."""
+        shield = self._run.desk.shield
+        now = shield.clock()
+        states = [self._state_of(circuit_of(value), now) for value in self._circuits()]
+        return next((one for one in WORST_FIRST if one in states), CircuitState.CLOSED)
+
+    def _circuits(self) -> list[Any]:
+        """What is known of the tools that were called."""
+        records, info = self._run.desk.shield.records, self._run.desk.info
+        if not self._shared:
+            return [records.get(circuit_key(info, NAME, "tenant", "core"), ABSENT)[1]]
+        begin = key(info.tenant, "breaker") + ":"
+        return [kept[1] for name, kept in list(records.items()) if name.startswith(begin) and name.endswith(":core")]
+
+    def _state_of(self, circuit: Circuit, now: int) -> CircuitState:
         if not circuit.until:
             return CircuitState.CLOSED
-        return CircuitState.OPEN if self._clock() < circuit.until else CircuitState.HALF_OPEN
-
-    @property
-    def _key(self) -> str:
-        return circuit_key(self._run.desk.info, NAME, "tenant", "core")
+        return CircuitState.OPEN if now < circuit.until else CircuitState.HALF_OPEN
 
     def _is_failure(self, error: BaseException | None) -> bool:
         if self.failure_predicate is None or error is None:
@@ -220,7 +260,7 @@ class BudgetEnforcer(Primitive):
 
     def __init__(self, limit_usd: float = 100.0, *, clock: Callable[[], int] = wall_ms) -> None:
         super().__init__(clock)
-        self.limit_usd = _amount("limit_usd", limit_usd)
+        self.limit_usd = amount("limit_usd", limit_usd)
 
     def entry(self) -> dict[str, Any]:
         """A budget of the tenant without a window: once it is used up, a shield in the state of warning is halted."""
@@ -235,10 +275,10 @@ class BudgetEnforcer(Primitive):
 
     def spend(self, amount_usd: float) -> bool:
         """Spend something; says whether that was allowed."""
-        amount = _amount("amount_usd", amount_usd)
+        spent = amount("amount_usd", amount_usd)
         run = self._run
-        allowed = run.charge(cost_usd=amount).proceeds
-        if not allowed and not self.is_exceeded:
+        allowed = run.charge(cost_usd=spent).proceeds
+        if not allowed and not self._shared and not self.is_exceeded:
             run.cancel("the budget is used up")
         return allowed
 
@@ -248,8 +288,9 @@ class BudgetEnforcer(Primitive):
 
     @property
     def is_exceeded(self) -> bool:
-        """Whether something was refused."""
-        return isinstance(self._run.desk.ended, Ending)
+        """Whether something was refused; in an integration, whose calls may still be small enough, whether nothing is
+        left."""
+        return isinstance(self._run.desk.ended, Ending) or (self._shared and not self.remaining_usd)
 
     @property
     def spent_usd(self) -> float:
@@ -267,7 +308,7 @@ class AgentStepGuard(Primitive):
 
     def __init__(self, max_steps: int = 25, *, clock: Callable[[], int] = wall_ms) -> None:
         super().__init__(clock)
-        self.max_steps = _whole("max_steps", max_steps, 1)
+        self.max_steps = whole("max_steps", max_steps, 1)
 
     def entry(self) -> dict[str, Any]:
         """A limit of steps for each run."""
@@ -281,10 +322,14 @@ class AgentStepGuard(Primitive):
             self._run.desk.last = result
         return decision.proceeds
 
+    def check(self) -> Decision:
+        """Whether another step may be taken; takes none."""
+        return Decision.HALT if self.is_exceeded else Decision.ALLOW
+
     def execute(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """The function's own result, or HALT where no step is left."""
         try:
-            return self._run.call(fn, *args, **kwargs)
+            return self._run.call(function(fn), *args, **kwargs)
         except Refused as refused:
             return spoken(refused.decision)
 
@@ -308,67 +353,3 @@ class AgentStepGuard(Primitive):
         """What the last step has come to: the partial result."""
         kept = self._run.partial
         return kept[-1] if kept else None
-
-
-class PartialBufferOverflow(DialectError):
-    """There is no more room; `kept` is what was kept until then."""
-
-    def __init__(self, message: str, kept: tuple[Any, ...]) -> None:
-        super().__init__(message)
-        self.kept = kept
-
-
-class PartialResultBuffer:
-    """Keeps the chunks of a result as they come, at most so many and so large, so that an early end loses nothing."""
-
-    def __init__(self, max_chunks: int = 10_000, max_bytes: int = 10 * 1024 * 1024) -> None:
-        self._kept = PartialResults(_whole("max_chunks", max_chunks, 1), _whole("max_bytes", max_bytes, 1))
-
-    def append(self, chunk: Any) -> None:
-        """Keep a chunk. `PartialBufferOverflow` where there is no room, `DialectError` once it is complete."""
-        try:
-            self._kept.append(chunk)
-        except PartialOverflow as full:
-            raise PartialBufferOverflow(str(full), full.kept) from None
-        except ValueError:
-            raise DialectError("the buffer is complete: make another one for what comes next") from None
-
-    def mark_complete(self) -> None:
-        """Say that nothing more comes."""
-        self._kept.complete()
-
-    def get_partial(self) -> str:
-        """The texts that came so far, joined."""
-        return self._kept.text
-
-    @property
-    def chunks(self) -> tuple[Any, ...]:
-        """What came so far, the oldest first."""
-        return self._kept.chunks
-
-    @property
-    def chunk_count(self) -> int:
-        """How many came."""
-        return len(self._kept)
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether nothing more comes."""
-        return self._kept.completed
-
-    @property
-    def is_partial(self) -> bool:
-        """Whether something came, and more may come."""
-        return not self.is_complete and self.chunk_count > 0
-
-
-def _whole(name: str, value: Any, least: int) -> int:
-    if type(value) is not int or value < least:
-        raise DialectError(f"`{name}` is `{value!r}`: give a whole number, {least} or more")
-    return value
-
-
-def _amount(name: str, value: Any) -> float:
-    if type(value) not in (int, float) or not math.isfinite(value) or value < 0:
-        raise DialectError(f"`{name}` is `{value!r}`: give a finite number that is not negative")
-    return float(value)

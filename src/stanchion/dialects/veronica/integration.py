@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
+import threading
+import weakref
 from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from stanchion.dialects.errors import DialectError
 from stanchion.dialects.veronica.carried import Asked, asked, listed
 from stanchion.dialects.veronica.config import ErrorRateConfig, ShieldConfig
-from stanchion.dialects.veronica.core import Primitive
-from stanchion.dialects.veronica.pipeline import ShieldPipeline, charged, context_checked
+from stanchion.dialects.veronica.core import CircuitBreaker, Primitive
+from stanchion.dialects.veronica.dispatched import model_of, sync, tool_of
+from stanchion.dialects.veronica.given import dollars, flag, function, seconds, text
+from stanchion.dialects.veronica.pipeline import SENT, ShieldPipeline, charged, context_checked
 from stanchion.dialects.veronica.shipped import (
     BudgetWindowHook,
     EgressAllowlistHook,
@@ -24,15 +27,12 @@ from stanchion.dialects.veronica.words import STATES, WORDS, Decision, ShieldSta
 from stanchion.kernel.actions import Action
 from stanchion.kernel.states import Mark, phase
 from stanchion.policy.custom import BRAKE
-from stanchion.runtime.calling.tool import Shape, Tool
 from stanchion.runtime.deciding.trouble import told_on
-from stanchion.runtime.errors import Refused
+from stanchion.runtime.errors import Refused, StateError
+from stanchion.runtime.values import Unreadable, project
 
 if TYPE_CHECKING:
     from stanchion.runtime.run import Run
-
-MOST_TOOLS: Final = 256
-"""Of how many functions is remembered how they look."""
 
 
 class VeronicaIntegration:
@@ -52,7 +52,7 @@ class VeronicaIntegration:
         retry: Any = None,
         budget: Any = None,
         error_rate: ErrorRateConfig | None = None,
-        core: Iterable[Any] = (),
+        core: Any = (),
         policy: Mapping[str, Any] | None = None,
         **options: Any,
     ) -> None:
@@ -61,22 +61,30 @@ class VeronicaIntegration:
         self.shield = shield
         hooks = {"pre_dispatch": pre_dispatch, "egress": egress, "retry": retry, "budget": budget}
         slots = {name: list(listed(name, given)) for name, given in hooks.items()}
-        guards = [*_core_entries(core), *_rate_entries(error_rate)]
+        parts = _core_parts(core)
+        guards = [*[part.entry() for part in parts], *_rate_entries(error_rate)]
         self._shield_pipeline: ShieldPipeline | None = None
         self._run: Run | None = None
         self._parent: VeronicaIntegration | None = None
+        self._family = _Family()
         if shield is None and policy is None and not guards and not any(slots.values()):
             unused = next(iter(options), None)
             if unused is not None:
                 raise DialectError(f"nothing acts on `{unused}` without a shield: give one, or leave it out")
             return
         config = ShieldConfig() if shield is None else shield
-        config.check()
+        config.read()
+        if policy is not None and not isinstance(policy, Mapping):
+            raise DialectError(
+                f"`policy` is of the type `{type(policy).__name__}`: give a mapping, as of a policy file"
+            )
         more = {} if policy is None else dict(policy)
         more["guards"] = [*_switched_on(config, slots), *guards, *more.get("guards", ())]
         brake = config.safe_mode.enabled
         self._shield_pipeline = ShieldPipeline(**slots, policy=more, safe_mode=brake, **options)
         self._run = self._shield_pipeline.shield.run("veronica")
+        for part in parts:
+            part.join(self._run)
 
     def execute(self, ctx: ToolCallContext, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """Carry out a call: all boundaries judge it, and what comes back is the function's own result, or the decision
@@ -86,43 +94,59 @@ class VeronicaIntegration:
         are what the call uses. An exception that no hook has anything to say of is the function's own.
         """
         run = self._run
+        context_checked(ctx)
+        function(fn)
         if run is None:
-            context_checked(ctx)
             return fn(*args, **kwargs)
-        token = asked.set(Asked(context_checked(ctx)))
+        token = asked.set(Asked(ctx))
         try:
             if ctx.tool_name is None:
-                return run.model(*_model(fn, args, kwargs), **_spent(ctx), ended="raise")
-            return run.call(_sync(_tool(ctx, fn)), *args, **kwargs)
+                asks, messages, said = model_of(ctx, fn, args, kwargs)
+                for url in self._pipeline().destinations(said):
+                    decision = run.egress(url, SENT, payload=project(said))
+                    if not decision.proceeds:
+                        return spoken(decision)
+                return run.model(asks, messages, params=said, **_spent(ctx), ended="raise")
+            return run.call(sync(tool_of(ctx, fn, charged(ctx, ctx.cost_usd))), *args, **kwargs)
+        except Unreadable:
+            return Decision.HALT
         except Refused as refused:
             return spoken(refused.decision)
         except Exception as error:
-            decision = _halted(error)
-            if decision is None:
+            halted = _halted(error)
+            if halted is None:
                 raise
-            return decision
+            return halted
         finally:
             asked.reset(token)
 
     async def aexecute(self, ctx: ToolCallContext, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """`execute` for async code; the function may be a coroutine or a plain one."""
         run = self._run
+        context_checked(ctx)
+        function(fn)
         if run is None:
-            context_checked(ctx)
             came = fn(*args, **kwargs)
             return await came if inspect.isawaitable(came) else came
-        token = asked.set(Asked(context_checked(ctx)))
+        token = asked.set(Asked(ctx))
         try:
             if ctx.tool_name is None:
-                return await run.amodel(*_model(fn, args, kwargs), **_spent(ctx), ended="raise")
-            return await run.acall(_tool(ctx, fn), *args, **kwargs)
+                asks, messages, said = model_of(ctx, fn, args, kwargs)
+                for url in self._pipeline().destinations(said):
+                    decision = await run.aegress(url, SENT, payload=project(said))
+                    if not decision.proceeds:
+                        return spoken(decision)
+                return await run.amodel(asks, messages, params=said, **_spent(ctx), ended="raise")
+            return await run.acall(tool_of(ctx, fn, charged(ctx, ctx.cost_usd)), *args, **kwargs)
+        except Unreadable:
+            return Decision.HALT
         except Refused as refused:
             return spoken(refused.decision)
         except Exception as error:
-            decision = _halted(error)
-            if decision is None:
+            halted = _halted(error)
+            if halted is None:
                 raise
-            return decision
+            return halted
         finally:
             asked.reset(token)
 
@@ -130,9 +154,18 @@ class VeronicaIntegration:
         """An integration for a child agent: the same pipeline and the same state. It spends from what is left here, of
         which `budget_usd` can be carved out for it, and it is stopped when this one is."""
         run = self._acting()
+        budget = None if budget_usd is None else {"cost_usd": dollars("`budget_usd`", budget_usd)}
         child = object.__new__(VeronicaIntegration)
         child.shield, child._shield_pipeline, child._parent = self.shield, self._shield_pipeline, self
-        child._run = run.spawn("veronica", budget=None if budget_usd is None else {"cost_usd": budget_usd})
+        child._family = _Family()
+        with self._family.lock:
+            if self._family.is_over:
+                raise DialectError("the integration is closed, and has no children any more: make a new one")
+            try:
+                child._run = run.spawn("veronica", budget=budget)
+            except Refused as refused:
+                raise DialectError(f"`budget_usd` is `{budget_usd}`, and so much is not left: {refused}") from None
+            self._family.children.add(child)
         return child
 
     @property
@@ -147,34 +180,44 @@ class VeronicaIntegration:
 
     def tool_state(self, tool_name: str) -> ShieldState:
         """The state of one tool."""
-        return ShieldState.NORMAL if self._shield_pipeline is None else self._state_of(f"tool:{tool_name}")
+        scope = _scope(tool_name)
+        return ShieldState.NORMAL if self._shield_pipeline is None else self._state_of(scope)
 
     def set_safe_mode(self, enabled: bool, why: str = "") -> None:
         """Set or clear the manual flag, for calls that begin from now on."""
-        self._pipeline().shield.safe_mode(enabled, why)
+        shield = self._pipeline().shield
+        try:
+            shield.safe_mode(flag("enabled", enabled), text("why", why))
+        except StateError:
+            raise DialectError("the shield is halted, whatever its safe mode: only `restart` lets it go on") from None
 
     def halt(self, why: str = "") -> None:
         """Stop everything; only `restart` lets it go on."""
-        self._pipeline().shield.halt(why)
+        self._pipeline().shield.halt(text("why", why))
 
     def restart(self, why: str = "") -> None:
         """An operator lets everything go on, whatever stopped it."""
-        self._pipeline().shield.resume(why=why)
+        self._pipeline().shield.resume(why=text("why", why))
 
     def quarantine(self, tool_name: str, for_seconds: float = 300.0, why: str = "") -> None:
         """Isolate one tool for a time; others go on."""
-        self._pipeline().shield.quarantine(f"tool:{tool_name}", for_seconds, why)
+        self._pipeline().shield.quarantine(_scope(tool_name), seconds("for_seconds", for_seconds), text("why", why))
 
     def release(self, tool_name: str, why: str = "") -> None:
         """End a tool's quarantine, or its halt, before its time."""
-        self._pipeline().shield.resume(scope=f"tool:{tool_name}", why=why)
+        self._pipeline().shield.resume(scope=_scope(tool_name), why=text("why", why))
 
     def abort(self, why: str = "by the caller") -> None:
         """End the work of this integration and of all its children."""
-        self._acting().cancel(why)
+        self._acting().cancel(text("why", why))
 
     def close(self) -> None:
-        """Let go of files and connections; a child leaves them to its parent."""
+        """End the work of all children, and let go of files and connections; a child leaves these to its parent."""
+        with self._family.lock:
+            self._family.is_over = True
+            children = list(self._family.children)
+        for child in children:
+            child.close()
         if self._run is not None:
             self._run.close()
         if self._shield_pipeline is not None and self._parent is None:
@@ -205,6 +248,19 @@ class VeronicaIntegration:
         return ShieldState.SAFE_MODE if braked and state is not ShieldState.HALT else state
 
 
+class _Family:
+    """The children of an integration, for as long as it can have any."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.children: weakref.WeakSet[VeronicaIntegration] = weakref.WeakSet()
+        self.is_over = False
+
+
+def _scope(tool_name: Any) -> str:
+    return f"tool:{text('tool_name', tool_name, 1)}"
+
+
 def _switched_on(config: ShieldConfig, slots: dict[str, list[Any]]) -> list[dict[str, Any]]:
     """Put the hooks of all features that are switched on into their slots; gives the guards that have none. Safe mode
     is the shield's own brake, so that it can be released."""
@@ -223,93 +279,30 @@ def _rate_entries(config: ErrorRateConfig | None) -> list[dict[str, Any]]:
     if not isinstance(config, ErrorRateConfig):
         raise DialectError(f"`error_rate` is of the type `{type(config).__name__}`: give an `ErrorRateConfig`")
     config.check()
+    config.check_acts()
+    config.seal()
     return state_entries(config) if config.enabled else []
 
 
-def _core_entries(core: Iterable[Any]) -> list[dict[str, Any]]:
-    entries = []
-    for part in core:
+def _core_parts(core: Any) -> list[Primitive]:
+    given = (core,) if isinstance(core, Primitive) or not isinstance(core, Iterable) else tuple(core)
+    for number, part in enumerate(given):
+        name = type(part).__name__
         if not isinstance(part, Primitive):
             wanted = "`RetryContainer`, `CircuitBreaker`, `BudgetEnforcer` or `AgentStepGuard`"
-            raise DialectError(f"`core` has a `{type(part).__name__}`: give a {wanted}")
-        entries.append(part.entry())
-    return entries
+            raise DialectError(f"`core` has a `{name}`: give a {wanted}")
+        if part.is_taken or any(part is other for other in given[:number]):
+            raise DialectError(f"`core` has a `{name}` that counts something else already: give a new one")
+        if isinstance(part, CircuitBreaker) and part.failure_predicate is not None:
+            said = "`core` has a `CircuitBreaker` whose `failure_predicate` nobody would ask"
+            raise DialectError(f"{said}: leave it out, or put the breaker round the function itself")
+    return list(given)
 
 
 def _spent(ctx: ToolCallContext) -> dict[str, Any]:
     used = charged(ctx, ctx.cost_usd)
     model = "" if ctx.model is None else ctx.model
     return {"model": model, "tokens": used["tokens"], "cost_usd": used["cost_usd"]}
-
-
-def _model(
-    fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[Callable[..., Any], list[Any]]:
-    """What asks a model, and its messages: a list in the first place, or none that are known."""
-    noted = _noted(fn)
-    if len(args) == 1 and isinstance(args[0], list):
-        return functools.partial(noted, **kwargs), args[0]
-    return lambda _messages: noted(*args, **kwargs), []
-
-
-def _tool(ctx: ToolCallContext, fn: Callable[..., Any]) -> Tool:
-    # A tool without a name is called by its function's: it is a tool, and safe mode refuses it like any other.
-    name = ctx.tool_name if ctx.tool_name else None
-    used = charged(ctx, ctx.cost_usd)
-    try:
-        return _known_tool(fn, name, used["tokens"], used["cost_usd"])
-    except TypeError:
-        return _made(fn, name, used["tokens"], used["cost_usd"])
-
-
-def _sync(tool: Tool) -> Tool:
-    """A tool that can be called without being awaited."""
-    if tool.shape in (Shape.ASYNC, Shape.ASYNC_GENERATOR):
-        raise DialectError(f"`{tool.name}` is async: call it with `await vi.aexecute(...)`")
-    return tool
-
-
-def _made(fn: Callable[..., Any], name: str | None, tokens: int, cost_usd: float) -> Tool:
-    try:
-        return Tool(_noted(fn), name, usage={"tokens": tokens, "cost_usd": cost_usd, "api_calls": 1})
-    except (TypeError, ValueError) as error:
-        raise DialectError(f"the call cannot be carried out: {error}") from None
-
-
-_known_tool: Final = functools.lru_cache(MOST_TOOLS)(_made)
-
-
-def _noted(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """The same function, whose exceptions reach the hooks of the retry boundary as they are."""
-    if inspect.isgeneratorfunction(fn) or inspect.isasyncgenfunction(fn) or not callable(fn):
-        return fn
-    if inspect.iscoroutinefunction(fn):
-
-        @functools.wraps(fn)
-        async def awaited(*args: Any, **kwargs: Any) -> Any:
-            try:
-                return await fn(*args, **kwargs)
-            except Exception as error:
-                _note(error)
-                raise
-
-        return awaited
-
-    @functools.wraps(fn)
-    def called(*args: Any, **kwargs: Any) -> Any:
-        try:
-            return fn(*args, **kwargs)
-        except Exception as error:
-            _note(error)
-            raise
-
-    return called
-
-
-def _note(error: Exception) -> None:
-    known = asked.get()
-    if known is not None:
-        known.err = error
 
 
 def _halted(error: Exception) -> Decision | None:

@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from stanchion.dialects.errors import DialectError
 from stanchion.dialects.veronica.carried import BOUNDARIES, Asked, Carried, asked, checked, listed
+from stanchion.dialects.veronica.dispatched import beside
+from stanchion.dialects.veronica.given import dollars, flag, http_method
 from stanchion.dialects.veronica.stated import Stated
 from stanchion.dialects.veronica.words import Decision, ToolCallContext, spoken
+from stanchion.guards.egress.places import places
 from stanchion.policy.errors import PolicyError
 from stanchion.policy.nearest import hint
 from stanchion.runtime.calling.reports import BadEvent
@@ -18,6 +21,7 @@ from stanchion.runtime.options import ShieldOptions
 from stanchion.runtime.shield import Shield
 from stanchion.runtime.standing.places import MEMORY
 from stanchion.runtime.standing.states import asked_for_safe_mode
+from stanchion.runtime.values import Unreadable, project
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,6 +34,10 @@ READERS: Final = frozenset({"egress", "secrets"})
 """Guards that read what a call says: with one of them, a call that cannot be read is refused."""
 UNCHARGED: Final[dict[str, Any]] = {"tokens": 0, "cost_usd": 0.0, "api_calls": 0}
 """What is said of a call that is charged at the budget boundary, and nowhere else."""
+COMES_FROM: Final = {"secret-guard": "secret_guard.patterns", "egress-allowlist": "egress.allowed_hosts"}
+"""Which option a guard is made of, where one is."""
+SENT: Final = "POST"
+"""The method of a request to a model."""
 BRAKE: Final = "STANCHION_SAFE_MODE"
 OPTIONS: Final = (
     *[name for name in ShieldOptions.__annotations__ if name not in ("guards", "safe_mode")],
@@ -68,6 +76,11 @@ class ShieldPipeline:
         **options: Any,
     ) -> None:
         options_checked(options)
+        if policy is not None and not isinstance(policy, Mapping):
+            raise DialectError(
+                f"`policy` is of the type `{type(policy).__name__}`: give a mapping, as of a policy file"
+            )
+        flag("safe_mode", safe_mode)
         given = {"pre_dispatch": pre_dispatch, "egress": egress, "retry": retry, "budget": budget}
         slots = {name: listed(name, hooks) for name, hooks in given.items()}
         self.policy = policy_of(slots, {} if policy is None else policy)
@@ -78,47 +91,62 @@ class ShieldPipeline:
             if not isinstance(hook, Stated)
         ]
         brake = safe_mode or asked_for_safe_mode({BRAKE: os.environ.get(BRAKE, "")})
-        kept = {"store": MEMORY, "journal": MEMORY, **options}
+        kept = {"store": MEMORY, "journal": MEMORY, **resolver_of(slots), **options}
         try:
             self.shield = Shield.load(self.policy, guards=own, safe_mode=brake, **kept)
         except PolicyError as error:
             raise DialectError(in_words(error, self.policy["guards"])) from None
         self.run: Run = self.shield.run("veronica", can=JUDGED)
         self._carries = bool(own)
+        self._judges_requests = bool(slots["egress"]) or _reads(self.policy["guards"])
 
     def before_llm_call(self, ctx: ToolCallContext) -> Decision:
         """Judge a call of a tool, or of a model where `ctx.tool_name` is None; the metadata are its arguments."""
         with self._asking(ctx):
             if ctx.tool_name is None:
-                return spoken(self.run.model_call([], _or_empty(ctx.model), **UNCHARGED))
-            return spoken(self.run.check(ctx.tool_name, ctx.metadata, **UNCHARGED))
+                for url in self.destinations(said := beside(ctx)):
+                    if (leaving := spoken(self.run.egress(url, SENT, payload=said))) is not Decision.ALLOW:
+                        return leaving
+                return spoken(self.run.model_call([], _or_empty(ctx.model), params=said, **UNCHARGED))
+            return spoken(self.run.check(ctx.tool_name, beside(ctx), **UNCHARGED))
 
     async def abefore_llm_call(self, ctx: ToolCallContext) -> Decision:
         """`before_llm_call` for async code."""
         with self._asking(ctx):
             if ctx.tool_name is None:
-                return spoken(await self.run.amodel_call([], _or_empty(ctx.model), **UNCHARGED))
-            return spoken(await self.run.acheck(ctx.tool_name, ctx.metadata, **UNCHARGED))
+                for url in self.destinations(said := beside(ctx)):
+                    if (leaving := spoken(await self.run.aegress(url, SENT, payload=said))) is not Decision.ALLOW:
+                        return leaving
+                return spoken(await self.run.amodel_call([], _or_empty(ctx.model), params=said, **UNCHARGED))
+            return spoken(await self.run.acheck(ctx.tool_name, beside(ctx), **UNCHARGED))
 
     def before_egress(self, ctx: ToolCallContext, url: str, method: str) -> Decision:
         """Judge a request that is about to leave; the metadata are its payload."""
+        http_method(method)
         with self._asking(ctx):
-            return spoken(self.run.egress(url, method, payload=ctx.metadata, tool=_or_empty(ctx.tool_name)))
+            try:
+                return spoken(self.run.egress(url, method, payload=ctx.metadata, tool=_or_empty(ctx.tool_name)))
+            except BadEvent as error:
+                return _unread(ctx, error)
 
     async def abefore_egress(self, ctx: ToolCallContext, url: str, method: str) -> Decision:
         """`before_egress` for async code."""
+        http_method(method)
         with self._asking(ctx):
-            return spoken(await self.run.aegress(url, method, payload=ctx.metadata, tool=_or_empty(ctx.tool_name)))
+            try:
+                return spoken(await self.run.aegress(url, method, payload=ctx.metadata, tool=_or_empty(ctx.tool_name)))
+            except BadEvent as error:
+                return _unread(ctx, error)
 
     def on_error(self, ctx: ToolCallContext, err: BaseException) -> Decision:
         """Judge an exception of a call: RETRY, HALT, or ALLOW where nobody has anything against another attempt."""
         with self._asking(ctx, err):
-            return spoken(self.run.error(_or_empty(ctx.tool_name), err, args=ctx.metadata))
+            return spoken(self.run.error(_or_empty(ctx.tool_name), err, args=beside(ctx)))
 
     async def aon_error(self, ctx: ToolCallContext, err: BaseException) -> Decision:
         """`on_error` for async code."""
         with self._asking(ctx, err):
-            return spoken(await self.run.aerror(_or_empty(ctx.tool_name), err, args=ctx.metadata))
+            return spoken(await self.run.aerror(_or_empty(ctx.tool_name), err, args=beside(ctx)))
 
     def before_charge(self, ctx: ToolCallContext, cost_usd: float) -> Decision:
         """Judge a cost, with the tokens of the context, and book it where nothing is against it."""
@@ -133,12 +161,16 @@ class ShieldPipeline:
     def on_result(self, ctx: ToolCallContext, result: Any = None) -> Decision:
         """Say that a call of a tool went well, which closes what its failures have opened."""
         with self._asking(ctx):
-            return spoken(self.run.result(_or_empty(ctx.tool_name), ctx.metadata, result))
+            return spoken(self.run.result(_or_empty(ctx.tool_name), beside(ctx), result))
 
     async def aon_result(self, ctx: ToolCallContext, result: Any = None) -> Decision:
         """`on_result` for async code."""
         with self._asking(ctx):
-            return spoken(await self.run.aresult(_or_empty(ctx.tool_name), ctx.metadata, result))
+            return spoken(await self.run.aresult(_or_empty(ctx.tool_name), beside(ctx), result))
+
+    def destinations(self, said: dict[str, Any]) -> list[str]:
+        """Where a request to a model goes by what is said of it, if anybody here judges requests."""
+        return [place.url for place in places(said) if place.sure] if self._judges_requests else []
 
     def close(self) -> None:
         """Let go of files and connections."""
@@ -161,6 +193,15 @@ class ShieldPipeline:
                 asked.reset(token)
 
 
+def _unread(ctx: ToolCallContext, error: BadEvent) -> Decision:
+    """HALT for metadata that cannot be read, as for a call that has them; otherwise the error is the caller's."""
+    try:
+        project(ctx.metadata)
+    except Unreadable:
+        return Decision.HALT
+    raise error
+
+
 def options_checked(options: Mapping[str, Any]) -> None:
     """Refuse options that nobody reads, with the one that was meant."""
     unknown = next((name for name in options if name not in OPTIONS), None)
@@ -172,8 +213,13 @@ def in_words(error: PolicyError, guards: list[dict[str, Any]]) -> str:
     """What is wrong with a policy, in one line; guards are called by their ids, which say what they come from."""
     said = " ".join(str(error).split()).removeprefix("policy: ")
     for number, guard in enumerate(guards):
-        said = said.replace(f"guards[{number}]", f"`{guard.get('id', guard.get('use'))}`")
+        said = said.replace(f"guards[{number}]", f"`{_word(str(guard.get('id', guard.get('use'))))}`")
     return f"the shield cannot be made: {said}"
+
+
+def _word(guard: str) -> str:
+    """What a guard comes from, in the dialect's own word."""
+    return next((word for begin, word in COMES_FROM.items() if guard.startswith(begin)), guard)
 
 
 def context_checked(ctx: Any) -> ToolCallContext:
@@ -186,7 +232,7 @@ def context_checked(ctx: Any) -> ToolCallContext:
 def charged(ctx: ToolCallContext, cost_usd: float | None) -> dict[str, Any]:
     """What one call amounts to: its tokens in both directions, its cost, and one call."""
     tokens = _or_zero(ctx.tokens_in) + _or_zero(ctx.tokens_out)
-    return {"tokens": tokens, "cost_usd": 0.0 if cost_usd is None else cost_usd, "api_calls": 1}
+    return {"tokens": tokens, "cost_usd": 0.0 if cost_usd is None else dollars("`cost_usd`", cost_usd), "api_calls": 1}
 
 
 def policy_of(slots: Mapping[str, Iterable[Any]], more: Mapping[str, Any]) -> dict[str, Any]:
@@ -198,8 +244,20 @@ def policy_of(slots: Mapping[str, Iterable[Any]], more: Mapping[str, Any]) -> di
             if isinstance(hook, Stated):
                 entries += hook.entries(boundary)
     guards = [*entries, *more.get("guards", ())]
-    reads = any(entry.get("use") in READERS for entry in guards)
-    return {"name": "veronica", **({} if reads else {"unread": "allow"}), **more, "guards": numbered(guards)}
+    return {"name": "veronica", **({} if _reads(guards) else {"unread": "allow"}), **more, "guards": numbered(guards)}
+
+
+def _reads(guards: Iterable[Mapping[str, Any]]) -> bool:
+    return any(entry.get("use") in READERS for entry in guards)
+
+
+def resolver_of(slots: Mapping[str, Iterable[Any]]) -> dict[str, Any]:
+    """What names of hosts are looked up with, where a shipped hook says so."""
+    found = [hook.resolver for hooks in slots.values() for hook in hooks if isinstance(hook, Stated)]
+    given = list(dict.fromkeys([one for one in found if one is not None]))
+    if len(given) > 1:
+        raise DialectError("two hooks have a `resolver` each, and a shield has one: give both the same")
+    return {"resolver": given[0]} if given else {}
 
 
 def numbered(entries: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:

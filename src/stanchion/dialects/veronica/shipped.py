@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+import threading
+from collections.abc import Callable
 from ipaddress import ip_network
 from typing import Any, ClassVar, Final
 
+from stanchion.dialects.errors import DialectError
 from stanchion.dialects.veronica.config import (
     BudgetConfig,
     CircuitBreakerConfig,
@@ -28,10 +30,31 @@ class Shipped(Stated):
 
     boundaries: ClassVar[tuple[str, ...]]
 
-    @cached_property
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._own: ShieldPipeline | None = None
+
+    @property
     def _alone(self) -> ShieldPipeline:
-        hooks: dict[str, Any] = dict.fromkeys(self.boundaries, self)
-        return ShieldPipeline(**hooks)
+        with self._lock:  # threads that ask it first at the same moment share one, or each would count by itself
+            if self._own is None:
+                hooks: dict[str, Any] = dict.fromkeys(self.boundaries, self)
+                self._own = ShieldPipeline(**hooks)
+            return self._own
+
+
+def _chosen(kind: type[Any], config: Any, said: dict[str, Any]) -> Any:
+    """The configuration of a hook: the one that is given, or one with what is said. Both are refused."""
+    given = {name: value for name, value in said.items() if value is not None}
+    if config is None:
+        return kind(enabled=True, **given)
+    if not isinstance(config, kind):
+        raise DialectError(f"`config` is of the type `{type(config).__name__}`: give a `{kind.__name__}`")
+    if given:
+        raise DialectError(f"`{next(iter(given))}` is given beside `config`, which has it too: give one of the two")
+    config.check()
+    config.seal()
+    return config
 
 
 def _opinion(decision: Decision) -> Decision | None:
@@ -44,7 +67,9 @@ class SafeModeHook(Shipped):
     boundaries = ("pre_dispatch", "retry")
 
     def __init__(self, enabled: bool = True) -> None:
+        super().__init__()
         self.config = SafeModeConfig(enabled)
+        self.config.seal()
 
     @property
     def enabled(self) -> bool:
@@ -76,14 +101,13 @@ class BudgetWindowHook(Shipped):
         max_tokens: int | None = None,
         max_calls: int | None = None,
         max_cost_usd: float | None = None,
-        window_seconds: float = 3600,
+        window_seconds: float | None = None,
         *,
         config: BudgetConfig | None = None,
     ) -> None:
+        super().__init__()
         said = {"max_tokens": max_tokens, "max_calls": max_calls, "max_cost_usd": max_cost_usd}
-        given: dict[str, Any] = {name: value for name, value in said.items() if value is not None}
-        own = BudgetConfig(enabled=True, window_seconds=window_seconds, **given)
-        self.config = own if config is None else config
+        self.config = _chosen(BudgetConfig, config, {**said, "window_seconds": window_seconds})
 
     def entries(self, boundary: str) -> list[Entry]:
         """A budget of charges, whoever makes them. A call is counted where it is charged."""
@@ -111,9 +135,18 @@ class EgressAllowlistHook(Shipped):
 
     boundaries = ("egress",)
 
-    def __init__(self, allowed_hosts: list[str] | None = None, *, config: EgressConfig | None = None) -> None:
-        own = EgressConfig(enabled=True, allowed_hosts=[] if allowed_hosts is None else allowed_hosts)
-        self.config = own if config is None else config
+    def __init__(
+        self,
+        allowed_hosts: list[str] | None = None,
+        *,
+        config: EgressConfig | None = None,
+        resolver: Callable[[str, int], Any] | None = None,
+    ) -> None:
+        super().__init__()
+        self.config = _chosen(EgressConfig, config, {"allowed_hosts": allowed_hosts})
+        if resolver is not None and not callable(resolver):
+            raise DialectError("`resolver` cannot be called: give a function of a host and a port")
+        self.resolver = resolver
 
     def entries(self, boundary: str) -> list[Entry]:
         """An allowlist for requests and for URLs in calls. Internal addresses are allowed where they themselves are
@@ -128,20 +161,22 @@ class EgressAllowlistHook(Shipped):
 
 
 class SecretGuardHook(Shipped):
-    """QUARANTINE for a request that would carry a credential away, in its URL or in the context's metadata."""
+    """QUARANTINE for what would carry a credential away: a request in its URL or in the context's metadata, a call in
+    its arguments, and what goes to a model."""
 
     boundaries = ("egress",)
 
     def __init__(self, patterns: list[str] | None = None, *, config: SecretGuardConfig | None = None) -> None:
-        own = SecretGuardConfig(enabled=True, patterns=[] if patterns is None else patterns)
-        self.config = own if config is None else config
+        super().__init__()
+        self.config = _chosen(SecretGuardConfig, config, {"patterns": patterns})
 
     def entries(self, boundary: str) -> list[Entry]:
         """What looks for secrets in requests: the kinds that are known, and the patterns."""
         own = [
             {"kind": f"veronica-{number}", "pattern": one} for number, one in enumerate(self.config.patterns, start=1)
         ]
-        return [{"use": "secrets", "id": "secret-guard", "stages": ["egress"], "action": "quarantine", "patterns": own}]
+        stages = ["egress", "tool_call", "model_call"]
+        return [{"use": "secrets", "id": "secret-guard", "stages": stages, "action": "quarantine", "patterns": own}]
 
     def before_egress(self, ctx: ToolCallContext, url: str, method: str) -> Decision | None:
         """QUARANTINE where a credential would leave."""

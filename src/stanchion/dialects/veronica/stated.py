@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 Entry = dict[str, Any]
@@ -10,6 +11,9 @@ Entry = dict[str, Any]
 
 class Stated(ABC):
     """A hook that needs no code of its own, because guards of Stanchion judge what it judges."""
+
+    resolver: Callable[[str, int], Any] | None = None
+    """What names of hosts are looked up with, in place of the system's."""
 
     @abstractmethod
     def entries(self, boundary: str) -> list[Entry]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
 from stanchion.dialects.errors import DialectError
+from stanchion.dialects.veronica.given import dollars
 from stanchion.kernel import decision as kernel
 from stanchion.kernel.actions import Action
 from stanchion.kernel.states import HALTED, NORMAL, QUARANTINE, SAFE, WARNING
@@ -61,8 +61,8 @@ class ToolCallContext:
             if (given := getattr(self, name)) is not None and (type(given) is not int or given < 0):
                 raise DialectError(f"`{name}` of the context is `{given!r}`: give a whole number that is not negative")
         cost = self.cost_usd
-        if cost is not None and (type(cost) not in (int, float) or not 0 <= cost < math.inf):
-            raise DialectError(f"`cost_usd` of the context is `{cost!r}`: give a finite amount that is not negative")
+        if cost is not None:
+            dollars("`cost_usd` of the context", cost)
         if not isinstance(self.metadata, dict):
             raise DialectError(
                 f"`metadata` of the context is of the type `{type(self.metadata).__name__}`: give a dict"

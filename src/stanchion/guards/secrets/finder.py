@@ -15,6 +15,7 @@ from stanchion.kernel.findings import PathStep
 from stanchion.kernel.names import names
 from stanchion.kernel.secret_names import KNOWN, plain_name, promises_secret
 from stanchion.readings import Reading
+from stanchion.readings.disguise.escapes import may_be_escaped, odd, unescaped_run
 from stanchion.readings.disguise.runs import SHORTEST as SHORTEST_RUN
 from stanchion.readings.disguise.said import Said
 from stanchion.readings.disguise.views import views_of
@@ -71,7 +72,8 @@ class Finder:
         self.weighs = WEIGHED_NAMED in self.told
         """Whether values of other names are weighed with them."""
         self.seek = Seek([pattern for _, pattern in pairs])
-        self._ranks = _ranks(pairs, len(sought.own))
+        self._own = len(sought.own)
+        self._ranks = _ranks(pairs, self._own)
         self.named = (wanted is None or NAMED in wanted) and NAMED not in unwanted
         self.shortest = min(self.seek.shortest, SHORTEST_RUN, SHORTEST_NAMED if self.named else SHORTEST_RUN)
         """Texts that are shorter, all of them together, have no secret."""
@@ -106,7 +108,9 @@ class Finder:
     ) -> list[list[Span]] | None:
         """The secrets of each text, given what patterns have found in it."""
         texts = given.texts
-        views = self._in_views(given, whole, most) if decode else ()
+        views = self._in_views(given, whole, most) if decode else []
+        if decode and whole and self._own:
+            views += self._in_escaped(texts, most)
         if hits is None and not views:
             return None
         found: list[list[Span]] = [[] for _ in texts]
@@ -169,16 +173,35 @@ class Finder:
     def _in_views(self, given: Joined, whole: bool, most: int | None) -> list[tuple[int, Span]]:
         """What other forms of the texts say that is a secret."""
         views = views_of(given, whole, most)
+        return self._seen(views, len(self.rules))
+
+    def _seen(self, views: list[tuple[int, Said]], first: int) -> list[tuple[int, Span]]:
+        """What the first so many rules find in other forms of the texts."""
         hits = self.scanner.scan_all([view.text for _, view in views]) if views else None
         if hits is None:
             return []
         found: list[tuple[int, Span]] = []
         for (at, view), here in zip(views, hits, strict=True):
-            for span in self._judged(view.text, here, view) if here else ():
+            for span in self._judged(view.text, [hit for hit in here if hit.pattern < first], view) if here else ():
                 start, end = view.span(span.start, span.end)
                 called = fingerprint(span.kind, view.text[span.start : span.end])
                 found.append((at, Span(start, end, span.kind, called)))
         return found
+
+    def _in_escaped(self, texts: Sequence[str], most: int | None) -> list[tuple[int, Span]]:
+        """What the policy's own rules find in texts whose escapes are undone, twice deep. Their secrets may be shorter
+        than any run that is decoded for the kinds that are shipped."""
+        views = [(at, view) for at, text in enumerate(texts) for view in _unescaped(text, most)]
+        return self._seen(views, self._own)
+
+
+def _unescaped(text: str, most: int | None) -> list[Said]:
+    """A text with its escapes undone, and what that is again; of no text that is longer than `most`."""
+    if (most is not None and len(text) > most) or not (may_be_escaped(text) or odd(text)):
+        return []
+    once = unescaped_run(text, 0)
+    again = None if once is None else unescaped_run(once.text, 0)
+    return [made for made in (once, None if again is None or once is None else again.inside(once)) if made is not None]
 
 
 def _known(spans: list[Span], other: Span) -> bool:

@@ -1,0 +1,138 @@
+"""What is dispatched: a function as the tool that a context names, or as what asks a model, judged with what the
+context says beside its arguments."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, Final
+
+from stanchion.dialects.errors import DialectError
+from stanchion.dialects.veronica.carried import asked
+from stanchion.dialects.veronica.words import ToolCallContext
+from stanchion.runtime.calling.tool import Shape, Tool
+
+MOST_TOOLS: Final = 256
+"""Of how many functions is remembered how they look."""
+
+
+def beside(ctx: ToolCallContext, own: dict[str, Any] | None = None) -> dict[str, Any]:
+    """What a context says of its call beside the call's `own` arguments: its metadata, and where it goes. What an
+    argument of the same name says otherwise stands under a longer name, so that both are judged."""
+    taken = {} if own is None else own
+    said = {_free(name, value, taken, "metadata"): value for name, value in ctx.metadata.items()}
+    if ctx.endpoint is not None:
+        said[_free("endpoint", ctx.endpoint, {**taken, **said}, "context")] = ctx.endpoint
+    return said
+
+
+def _free(name: Any, value: Any, taken: dict[str, Any], whose: str) -> Any:
+    return f"{whose}.{name}" if name in taken and taken[name] is not value else name
+
+
+class Dispatched(Tool):
+    """A tool, and what the context of one call says beside its arguments: both are judged, and the function is given
+    its arguments alone."""
+
+    __slots__ = ("_ctx",)
+    _ctx: ToolCallContext
+
+    @classmethod
+    def like(cls, tool: Tool, ctx: ToolCallContext) -> Dispatched:
+        """The same tool for the call of a context."""
+        made = object.__new__(cls)
+        for name in Tool.__slots__:
+            setattr(made, name, getattr(tool, name))
+        made._ctx = ctx
+        return made
+
+    def values(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        """The call's arguments by name, and what its context says."""
+        own = super().values(args, kwargs)
+        return {**own, **beside(self._ctx, own)}
+
+    def _with(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], changed: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        own = super().values(args, kwargs)
+        other = beside(self._ctx, own).keys() - own.keys()
+        return super()._with(args, kwargs, {name: value for name, value in changed.items() if name not in other})
+
+
+def model_of(
+    ctx: ToolCallContext, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Callable[..., Any], list[Any], dict[str, Any]]:
+    """What asks a model, its messages (a list in the first place, or none that are known), and what else is said of the
+    request, which is judged with them: the function is given its own arguments alone."""
+    noted = _noted(fn)
+    other = beside(ctx, kwargs)
+    listed = len(args) == 1 and isinstance(args[0], list)
+    unnamed = {} if listed or not args else {"*": list(args)}
+
+    def asks(messages: list[Any], /, **given: Any) -> Any:
+        own = {name: value for name, value in given.items() if name not in other and name not in unnamed}
+        return noted(*([messages] if listed else args), **own)
+
+    return asks, args[0] if listed else [], {**kwargs, **other, **unnamed}
+
+
+def tool_of(ctx: ToolCallContext, fn: Callable[..., Any], used: dict[str, Any]) -> Tool:
+    """The tool that a context names. One without a name is called by its function's: it is a tool, and safe mode
+    refuses it like any other."""
+    name = ctx.tool_name if ctx.tool_name else None
+    try:
+        tool = _known_tool(fn, name, used["tokens"], used["cost_usd"])
+    except TypeError:
+        tool = _made(fn, name, used["tokens"], used["cost_usd"])
+    return Dispatched.like(tool, ctx) if ctx.metadata or ctx.endpoint is not None else tool
+
+
+def sync(tool: Tool) -> Tool:
+    """A tool that can be called without being awaited."""
+    if tool.shape in (Shape.ASYNC, Shape.ASYNC_GENERATOR):
+        raise DialectError(f"`{tool.name}` is async: call it with `await vi.aexecute(...)`")
+    return tool
+
+
+def _made(fn: Callable[..., Any], name: str | None, tokens: int, cost_usd: float) -> Tool:
+    try:
+        return Tool(_noted(fn), name, usage={"tokens": tokens, "cost_usd": cost_usd, "api_calls": 1})
+    except (TypeError, ValueError) as error:
+        raise DialectError(f"the call cannot be carried out: {error}") from None
+
+
+_known_tool: Final = functools.lru_cache(MOST_TOOLS)(_made)
+
+
+def _noted(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """The same function, whose exceptions reach the hooks of the retry boundary as they are."""
+    if inspect.isgeneratorfunction(fn) or inspect.isasyncgenfunction(fn) or not callable(fn):
+        return fn
+    if inspect.iscoroutinefunction(fn):
+
+        @functools.wraps(fn)
+        async def awaited(*args: Any, **kwargs: Any) -> Any:
+            try:
+                return await fn(*args, **kwargs)
+            except Exception as error:
+                _note(error)
+                raise
+
+        return awaited
+
+    @functools.wraps(fn)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return fn(*args, **kwargs)
+        except Exception as error:
+            _note(error)
+            raise
+
+    return called
+
+
+def _note(error: Exception) -> None:
+    known = asked.get()
+    if known is not None:
+        known.err = error
