@@ -8,6 +8,7 @@ worked out here, by one thread at a time and whole, before anybody reads a value
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Any, Final, TypeVar, overload
 
 import msgspec
@@ -15,6 +16,7 @@ import msgspec
 from stanchion.locks import Reentrant
 
 T = TypeVar("T")
+Hook = Callable[[Any, Any], Any]
 
 PATIENCE_S: Final = 5.0
 """How long a fork waits for a type that is being worked out."""
@@ -24,18 +26,19 @@ _ready: Final[set[Any]] = set()
 
 
 @overload
-def convert(value: Any, kind: type[T]) -> T: ...
+def convert(value: Any, kind: type[T], hook: Hook | None = None) -> T: ...
 
 
 @overload
-def convert(value: Any, kind: Any) -> Any: ...
+def convert(value: Any, kind: Any, hook: Hook | None = None) -> Any: ...
 
 
-def convert(value: Any, kind: Any) -> Any:
-    """Plain data as a value of that type; raises what `msgspec.convert` raises."""
+def convert(value: Any, kind: Any, hook: Hook | None = None) -> Any:
+    """Plain data as a value of that type; the hook makes those of types that msgspec does not know. Raises what
+    `msgspec.convert` raises."""
     if kind not in _ready:
         prepare(kind)
-    return msgspec.convert(value, kind)
+    return msgspec.convert(value, kind) if hook is None else msgspec.convert(value, kind, dec_hook=hook)
 
 
 @overload

@@ -93,7 +93,8 @@ def test_a_withheld_result_says_that_it_happened_and_is_undone(call: Any) -> Non
 def test_what_a_tool_says_that_a_call_uses_is_reserved(call: Any) -> None:
     policy = {"name": "p", "guards": [{"use": "budget", "cost_usd": 1}]}
     hosted = LOOP.run(shield_for(policy), "ann")
-    tool, ran = Tool(str, "buy", usage={"cost_usd": 0.4}), []
+    tool = Tool(str, "buy", usage={"cost_usd": 0.4})
+    ran: list[Any] = []
     for number in range(5):
         call(hosted, tool, {"number": number}, ran.append)
     assert ran == [{"number": 0}, {"number": 1}]

@@ -85,7 +85,8 @@ def test_safety_004(tmp_path: Path) -> None:
 
 def test_quality_001() -> None:
     """Whatever the tool is: the third warning waits for a person, so each kind of nothing has its own."""
-    for empty in ("", "   ", None, [], {}):
+    nothing: list[object] = ["", "   ", None, [], {}]
+    for empty in nothing:
         one = alone("quality-001")
         assert [one.did("ls", {}, empty), one.did("summarise", {}, empty)] == ["warn"] * 2
         assert [one.did("fetch", {}, said) for said in ("words", 0, False)] == ["pass"] * 3

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion.dialects.errors import DialectError
 from stanchion.kernel.guardian_result import GuardianResult
 from stanchion.kernel.shown import brief
@@ -74,7 +75,7 @@ def call_text(tool: str, arguments: str | None) -> str | None:
 
 def args_text(call: str) -> str:
     """The JSON of the arguments of a call, by its own."""
-    return bytes(msgspec.json.decode(call, type=_Kept).arguments).decode()
+    return bytes(typed.decode(call, _Kept).arguments).decode()
 
 
 def said(result: GuardianResult) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import msgspec
 
 from stanchion.dialects.errors import DialectError
 from stanchion.policy.nearest import hint
+from stanchion.typed import convert
 
 SHOWN: Final = 60
 """How many characters of a wrong value are shown."""
@@ -80,7 +81,7 @@ def shown(given: Any) -> str:
 
 def _taken(name: str, field: Field, given: Any) -> Any:
     try:
-        return msgspec.convert(given, field.whole, dec_hook=_as_it_is)
+        return convert(given, field.whole, _as_it_is)
     except (msgspec.ValidationError, NotImplementedError, TypeError):
         pass
     kinds = [getattr(one, "__origin__", one) for one in _kinds(field.whole)]

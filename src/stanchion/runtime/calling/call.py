@@ -38,7 +38,7 @@ from stanchion.runtime.deciding.retries import Allowance, again, closed, opened
 from stanchion.runtime.deciding.spend import book, overruns, reserving, settled, unforeseen, used_by
 from stanchion.runtime.deciding.start import Lapsed
 from stanchion.runtime.deciding.terms import terms_of
-from stanchion.runtime.deciding.trouble import MOST_TRIED, Judged, Trouble, attempted, tell_on
+from stanchion.runtime.deciding.trouble import MOST_TRIED, JudgedFailure, Trouble, attempted, tell_on
 from stanchion.runtime.deciding.under_way import Way
 from stanchion.runtime.deciding.unread import formless, marked
 from stanchion.runtime.driving.flow import Flow
@@ -185,7 +185,7 @@ def _called(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any
         before = None
 
 
-def tried_again(desk: Desk, judged: Judged, error: Exception, attempt: int) -> Flow[bool]:
+def tried_again(desk: Desk, judged: JudgedFailure, error: Exception, attempt: int) -> Flow[bool]:
     """Whether a failed call is tried again, now that it is time; otherwise the error says what was done about it."""
     answer, trouble = judged
     ended = ""

@@ -16,7 +16,7 @@ from stanchion.runtime.deciding.faults import described, text_of
 from stanchion.runtime.deciding.judge import judge
 from stanchion.runtime.deciding.leaks import leaks
 from stanchion.runtime.deciding.spend import overruns, settled
-from stanchion.runtime.deciding.trouble import Judged, behind, notes_of, redacted, trouble_of
+from stanchion.runtime.deciding.trouble import JudgedFailure, behind, notes_of, redacted, trouble_of
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.errors import ToolFailed, raise_alone
 
@@ -37,7 +37,7 @@ def failed(
     tried: tuple[str, ...] = (),
     harmless: bool = False,
     retries: bool = False,
-) -> Flow[Judged]:
+) -> Flow[JudgedFailure]:
     """Judge an error and give what was decided, or raise where the error may not be handed on as it is.
 
     `tried` is what was tried before, `harmless` says that nothing has happened, `retries` that the caller tries again
@@ -64,7 +64,7 @@ def failed(
         raise desk.refusal(answer) from error
     if not (retries and answer.action == Action.RETRY):
         withhold(desk, answer, error)
-    return Judged(answer, trouble)
+    return JudgedFailure(answer, trouble)
 
 
 def withhold(desk: Desk, answer: Decision, error: BaseException) -> None:

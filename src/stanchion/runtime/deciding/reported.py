@@ -15,7 +15,7 @@ from stanchion.kernel.tuples import NamedTuple
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.faults import MOST_SAID, reported
 from stanchion.runtime.deciding.judge import judge
-from stanchion.runtime.deciding.trouble import Judged, notes_of, trouble_of
+from stanchion.runtime.deciding.trouble import JudgedFailure, notes_of, trouble_of
 from stanchion.runtime.driving.flow import Flow
 
 STATUS: Final = ("status_code", "statusCode", "status")
@@ -85,7 +85,7 @@ def taken_in(
     attempt: int = 1,
     began_ms: int | None = None,
     tried: tuple[str, ...] = (),
-) -> Flow[Judged]:
+) -> Flow[JudgedFailure]:
     """Judge a failure that a result reports as the error it is; the result itself is judged afterwards (`failing`)."""
     known = {"error": said.error, "status": said.status, "text": said.text}
     fault: Any = desk.event(
@@ -95,7 +95,7 @@ def taken_in(
     notes = (*notes, *(tried if began_ms is None else notes_of(took_ms, (), tried)), "its result says so")
     answer = yield from judge(desk, desk.moment(fault, settles=settles), notes)
     trouble = desk.trouble = trouble_of(fault, answer, took_ms, (), tried)
-    return Judged(answer, trouble)
+    return JudgedFailure(answer, trouble)
 
 
 def failing(result: Any) -> Any:

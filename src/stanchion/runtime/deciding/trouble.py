@@ -45,7 +45,7 @@ class Trouble(msgspec.Struct, frozen=True):
     ended: str = ""
 
 
-class Judged(NamedTuple):
+class JudgedFailure(NamedTuple):
     """What was decided about a failure, and what is known of it. It travels with the call: what the run has is of the
     failure that came last, which may be another thread's."""
 
