@@ -34,7 +34,7 @@ test: style ## check, and run every test
 	@mkdir -p build
 	@$(BIN)/mypy >build/types.txt 2>&1 & types=$$!; \
 	$(MAKE) --silent .venv/.collected; \
-	$(BIN)/python -m pytest -n $(WORKERS) --timeout=$(HANGS) --timeout-method=thread; tests=$$?; \
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --timeout=$(HANGS) --timeout-method=thread; tests=$$?; \
 	wait $$types; told=$$?; cat build/types.txt; exit $$((tests ? tests : told))
 
 check: style ## format, lint and strict types
