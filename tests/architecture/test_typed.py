@@ -11,8 +11,14 @@ from tests.sources import nodes, tree_of
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = (ROOT / "src", ROOT / "lab" / "src")
 HELPER = "stanchion/typed.py"
-BARE = {"stanchion_lab/bench/floor.py", "stanchion_lab/bench/guards.py"}
-"""Measures what msgspec itself takes, in one thread."""
+BARE = {
+    "stanchion_lab/bench/floor.py",
+    "stanchion_lab/bench/guards.py",
+    "stanchion_lab/fresh/injection.py",
+    "stanchion_lab/fresh/programs.py",
+    "stanchion_lab/fresh/secrets.py",
+}
+"""What measures msgspec itself, and what draws cases and may know nothing of Stanchion; each in one thread."""
 
 FORMATS = ("json", "msgpack", "yaml", "toml")
 READS = {"convert", *[f"{name}.{what}" for name in FORMATS for what in ("decode", "Decoder")]}

@@ -78,10 +78,15 @@ def _some_order(marks: dict[str, Mark], movers: list[Mover], now: int, shield: S
         for mover in order:
             new = moved(after.get(mover.name, Mark()), mover.signal, now, "drawn", TERMS)
             after[mover.name] = after.get(mover.name, Mark()) if new is None else new
-        states = {name: phase(after.get(name, Mark()), now) for name in NAMES}
-        if states == {name: phase(seen.get(name, Mark()), now) for name in NAMES}:
+        if _states(after, now) == _states(seen, now):
             return {name: seen.get(name, after.get(name, Mark())) for name in NAMES}
     raise AssertionError(f"no order of {[(m.name, m.signal) for m in movers]} leads from {marks} to {seen}")
+
+
+def _states(marks: dict[str, Mark], now: int) -> dict[str, tuple[str, int]]:
+    """What each mark means, and until when: one that has ended means what none means, and may be gone."""
+    found = {name: phase(marks.get(name, Mark()), now) for name in NAMES}
+    return {name: (one.state, one.until) for name, one in found.items()}
 
 
 def test_a_record_that_never_stands_still_is_given_up() -> None:

@@ -10,7 +10,6 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion import typed
 from stanchion_lab.fresh import Rows
 from stanchion_lab.fresh.words import file, host, name, user, word
 
@@ -32,7 +31,7 @@ class Language(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def languages() -> dict[str, Language]:
     """All languages that are drawn."""
     text = files("stanchion_lab.fresh").joinpath(FILE).read_bytes()
-    return typed.convert(msgspec.yaml.decode(text), dict[str, Language])
+    return msgspec.yaml.decode(text, type=dict[str, Language])
 
 
 def draw(random: Random) -> Rows:

@@ -8,8 +8,6 @@ from typing import Final
 
 import msgspec
 
-from stanchion import typed
-
 FILE: Final = "programs.jsonl"
 
 
@@ -28,4 +26,4 @@ class Program(msgspec.Struct, frozen=True):
 def programs() -> tuple[Program, ...]:
     """All programs, in the order of the file."""
     text = files("stanchion_lab.fresh").joinpath(FILE).read_bytes()
-    return tuple([typed.decode(line, Program) for line in text.splitlines()])
+    return tuple([msgspec.json.decode(line, type=Program) for line in text.splitlines()])

@@ -12,7 +12,6 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion import typed
 from stanchion_lab.fresh import Rows
 from stanchion_lab.fresh.words import HEX, host, name, token, user, word
 
@@ -48,7 +47,7 @@ class Maker(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def makers() -> tuple[Maker, ...]:
     """All kinds that are drawn."""
     text = files("stanchion_lab.fresh").joinpath(FILE).read_bytes()
-    return tuple(typed.convert(msgspec.yaml.decode(text), list[Maker]))
+    return tuple(msgspec.yaml.decode(text, type=list[Maker]))
 
 
 def draw(random: Random) -> Rows:

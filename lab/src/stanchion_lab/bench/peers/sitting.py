@@ -130,6 +130,7 @@ def _on_disk(source: str | dict[str, Any], folder: Path, stack: ExitStack, guard
 
 
 def _spoken(folder: Path, stack: ExitStack) -> GuardianLayer:
+    folder.mkdir()
     return stack.enter_context(GuardianLayer(str(folder / "state.db"), journal=str(folder / "trail")))
 
 
