@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from time import process_time_ns
 from typing import Any, Final
 
 from stanchion.dialects.agent33 import Agent, Guardrails, Hooks, Task
 from stanchion.runtime.run import Run
 from stanchion.runtime.standing.places import MEMORY
-from stanchion_lab.bench.measure import Cost, cost_of
+from stanchion_lab.bench.measure import compare
 from stanchion_lab.bench.table import Effort, Row, Section
 
 ARGS: Final = {"path": "src/app/login.py", "content": "x = 1\n"}
@@ -34,7 +34,7 @@ def agent33(effort: Effort) -> Section:
     rows = []
     with ExitStack() as ends:
         for what, calls in (("call", _calls(ends)), ("result", _results(ends))):
-            costs = _compared(calls, effort)
+            costs = compare(calls, effort.rounds, effort.calls, clock=process_time_ns)
             own = costs["Stanchion"]
             rows.append(Row(f"{what}: Stanchion", own))
             rows += [
@@ -69,19 +69,3 @@ def _results(ends: ExitStack) -> dict[str, Call]:
         "Stanchion": lambda: run.result("write_file", ARGS, "written").proceeds,
         "hook": lambda: hooks.post_execution("write_file", ARGS, "written").final_verdict,
     }
-
-
-def _compared(calls: dict[str, Call], effort: Effort) -> dict[str, Cost]:
-    """What each costs, in rounds that interleave. What a busy machine does meanwhile is not counted."""
-    clock = time.process_time_ns
-    took: dict[str, list[int]] = {name: [] for name in calls}
-    for call in calls.values():
-        for _ in range(min(effort.calls, 200)):
-            call()
-    for _ in range(effort.rounds):
-        for name, call in calls.items():
-            for _ in range(effort.calls):
-                begun = clock()
-                call()
-                took[name].append(clock() - begun)
-    return {name: cost_of(times) for name, times in took.items()}

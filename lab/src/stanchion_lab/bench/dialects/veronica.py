@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from time import perf_counter_ns as clock
+from time import perf_counter_ns as clock, process_time_ns
 from typing import Any, Final
 
 from stanchion.dialects.veronica import (
@@ -21,7 +20,7 @@ from stanchion.dialects.veronica import (
 )
 from stanchion.runtime.calling.tool import Tool
 from stanchion.runtime.run import Run
-from stanchion_lab.bench.measure import Cost, cost_of
+from stanchion_lab.bench.measure import compare
 from stanchion_lab.bench.packs.players import Took
 from stanchion_lab.bench.packs.sessions import Session
 from stanchion_lab.bench.table import Effort, Row, Section
@@ -37,7 +36,7 @@ def veronica(effort: Effort) -> Section:
     rows = []
     with ExitStack() as ends:
         for what, calls in _pairs(ends).items():
-            costs = _compared(calls, effort)
+            costs = compare(calls, effort.rounds, effort.calls, clock=process_time_ns)
             own, other = costs["Stanchion"], costs["dialect"]
             ratio = round(other.p50_us / own.p50_us, 2)
             rows += [Row(f"{what}: Stanchion", own), Row(f"{what}: dialect", other, ratio)]
@@ -108,19 +107,3 @@ def _pairs(ends: ExitStack) -> dict[str, dict[str, Call]]:
             "dialect": lambda: theirs.execute(CTX, write, **ARGS),
         },
     }
-
-
-def _compared(calls: dict[str, Call], effort: Effort) -> dict[str, Cost]:
-    """What each costs, in rounds that interleave. What a busy machine does meanwhile is not counted."""
-    spent = time.process_time_ns
-    took: dict[str, list[int]] = {name: [] for name in calls}
-    for call in calls.values():
-        for _ in range(min(effort.calls, 200)):
-            call()
-    for _ in range(effort.rounds):
-        for name, call in calls.items():
-            for _ in range(effort.calls):
-                begun = spent()
-                call()
-                took[name].append(spent() - begun)
-    return {name: cost_of(times) for name, times in took.items()}
