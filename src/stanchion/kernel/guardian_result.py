@@ -45,6 +45,9 @@ def guardian_result(
 
 
 def _words(one: Finding) -> str:
-    """What a finding advises, after what it says; what advises nothing is no advice."""
+    """What a finding advises, after what it says; what advises nothing is no advice. Where the engine met trouble and
+    the call goes ahead all the same, what it advises is for one that does not."""
+    if one.code.startswith("kernel."):
+        return one.message
     advice = one.advice
     return f"{one.message}: {advice}" if advice else ""

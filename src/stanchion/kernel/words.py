@@ -108,7 +108,7 @@ KERNEL: Final = declare(
             "wait for the answer, or choose an action that does not need this check",
         ),
         "kernel.store_lost": Words(
-            "the state store cannot be used; nothing can be counted, so the action is refused",
+            "the state store cannot be used, so nothing can be counted",
             "wait until the store is back, then try again",
             "{}",
         ),

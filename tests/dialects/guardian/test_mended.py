@@ -8,8 +8,10 @@ import re
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -335,3 +337,59 @@ def test_a_schema_that_is_none_leaves_other_tools_alone() -> None:
             guardian.ingest_tools([TOOL, {"name": "t", "inputSchema": {"type": "strnig"}}])
         assert guardian.mcp_facade.list_tools() == []
         assert guardian.check(call("other"))["allowed"]
+
+
+def test_what_goes_ahead_without_its_store_is_not_called_refused(tmp_path: Path) -> None:
+    path = tmp_path / "g.db"
+    with GuardianLayer(db_path=str(path)) as guardian:
+        assert guardian.check(call("query", n=1))["advice"] == ""
+        guardian.shield.store.close()
+        said = guardian.check(call("query", n=2))
+    assert said["allowed"]
+    assert said["advice"] == "the state store cannot be used, so nothing can be counted"
+
+
+class Awaited:
+    async def __call__(self, _context: AdviceContext) -> str:
+        return "mine"
+
+
+async def awaited(_context: AdviceContext) -> str:
+    return "mine"
+
+
+@pytest.mark.parametrize("resolver", [awaited, Awaited()])
+def test_a_resolver_that_has_to_be_awaited_is_an_error(resolver: Any) -> None:
+    with guarded() as guardian, pytest.raises(DialectError, match="the advice resolver has to be awaited"):
+        guardian.set_custom_advice_resolver(resolver)
+
+
+class Listed(NamedTuple):
+    tools: list[Any]
+
+
+@pytest.mark.parametrize(
+    "given", [lambda one: [one], lambda one: SimpleNamespace(tools=[one]), lambda one: Listed([one])]
+)
+def test_a_tool_can_be_an_object(given: Any) -> None:
+    with guarded() as guardian:
+        assert guardian.ingest_tools(given(SimpleNamespace(**TOOL))) == 1
+        assert guardian.mcp_facade.get_tool("query").description == "Asks the database"  # type: ignore[union-attr]
+        assert "sql" in str(guardian.check(call("query"))["reason"])
+        with pytest.raises(DialectError, match="unknown shape"):
+            guardian.ingest_tools([SimpleNamespace(name="query", does="anything")])
+
+
+@pytest.mark.parametrize("first", ["the hook", "the tool"])
+def test_a_hook_of_no_tool_is_named_once(first: str, caplog: pytest.LogCaptureFixture) -> None:
+    with guarded() as guardian:
+        steps: list[Callable[[], object]] = [
+            lambda: guardian.register_hook("qeury", lambda _call: None),
+            lambda: guardian.ingest_tools([TOOL]),
+        ]
+        for step in steps if first == "the hook" else reversed(steps):
+            step()
+        guardian.register_hook("query", lambda _call: None)
+        guardian.ingest_tools([TOOL])
+    assert caplog.text.count("a hook is for a tool that is not there") == 1
+    assert "`qeury` is not registered: did you mean `query`?" in caplog.text

@@ -78,6 +78,7 @@ def test_storage_is_told_and_asked(kind: type[Storage | AsyncStorage]) -> None:
         said = guardian.check(call("pay", to="bob"))["advice"]
         assert "pay" in storage.asked
         assert "'currency' is missing" in said, "by the practice that the storage knows"
+        assert guardian.shield.experience.flush()
         told = dict(storage.told[0])
         assert json.loads(told.pop("call_data"))["arguments"]["to"] == "bob"
         assert told.pop("fingerprint")
@@ -135,6 +136,37 @@ def test_storage_that_can_do_more_is_asked_for_it() -> None:
         assert guardian.experience.get_tool_reliability("search") == 0.75
     assert storage.begun
     assert storage.ended
+
+
+@pytest.mark.parametrize("hangs", ["log_incident", "get_best_practice"])
+def test_nobody_waits_for_storage_that_hangs(hangs: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("stanchion.dialects.guardian.provided.PATIENCE_S", 0.05)
+    monkeypatch.setattr("stanchion.runtime.learning.keeper.PATIENCE_S", 0.05)
+    stuck, free = threading.Event(), threading.Event()
+    storage = Storage()
+    before = getattr(storage, hangs)
+
+    def hang(given: Any) -> Any:
+        stuck.set()
+        free.wait()
+        return before(given)
+
+    storage.__dict__[hangs] = hang
+    with guarded(storage_provider=storage) as guardian:
+        failing(guardian, "pay", 1)
+        flushing = threading.Thread(target=guardian.shield.experience.flush)
+        flushing.start()
+        assert stuck.wait(60)
+        for name in ("pay", "search"):
+            assert guardian.check(call(name))["allowed"]
+            assert asyncio.run(guardian.check_async(call(name, n=2)))["allowed"]
+        assert "failed 1x" in guardian.get_awareness_context(), "by what the process knows"
+        flushing.join()
+        monkeypatch.undo()
+        free.set()
+        while not guardian.shield.experience.flush():
+            pass
+    assert [one["tool_name"] for one in storage.told] == ["pay"], "once, though it was late"
 
 
 def test_storage_that_fails_is_told_again_and_nothing_twice() -> None:

@@ -10,6 +10,7 @@ from stanchion.dialects.guardian.caches import ProvidedTexts, held
 from stanchion.dialects.guardian.contexts import AdviceContext, known, resolving
 from stanchion.dialects.guardian.interfaces import CacheProvider
 from stanchion.dialects.guardian.settings import AdviceStyle, seconds, style_name, takes_one
+from stanchion.runtime.driving.on_loop import is_async
 from stanchion.runtime.learning.advising import Adviser
 
 TTL_S = 3600
@@ -66,6 +67,8 @@ class AdviceGenerator:
             raise DialectError(f"{said}: give a function of an `AdviceContext`, or None")
         if resolver is not None:
             takes_one(resolver, "the advice resolver", "an `AdviceContext`")
+            if is_async(resolver):
+                raise DialectError("the advice resolver has to be awaited: give a function that gives the text at once")
         self._adviser.resolver = None if resolver is None else resolving(resolver)
 
     def get_cache_stats(self) -> dict[str, Any]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from hashlib import sha256
-from inspect import iscoroutinefunction
 from typing import Any, Final
 
 from stanchion.dialects.errors import DialectError
 from stanchion.dialects.guardian.interfaces import CacheProvider
 from stanchion.dialects.guardian.settings import seconds, whole
 from stanchion.runtime.calling.validation_cache import ValidationCache, ValidationStats
+from stanchion.runtime.driving.on_loop import is_async
 from stanchion.stores.memory import wall_ms
 from stanchion.telemetry import loggers
 
@@ -92,7 +92,7 @@ def held(provider: Any) -> Provided:
         if not callable(method):
             said = f"`cache_provider` is `{type(provider).__name__}`, which has no method `{name}`"
             raise DialectError(f"{said}: give a `CacheProvider`")
-        if iscoroutinefunction(method):
+        if is_async(method):
             said = f"`{name}` of `cache_provider` has to be awaited, and guards wait for nothing"
             raise DialectError(f"{said}: give a `CacheProvider` whose methods answer at once")
     return Provided(provider)

@@ -19,9 +19,11 @@ from stanchion.dialects.guardian.sitting import Part, Sitting
 from stanchion.guards.schema.hooks import HOOKS_ID, HookCall
 from stanchion.guards.schema.tools import Known
 from stanchion.kernel.decision import Decision
+from stanchion.policy.nearest import hint
 from stanchion.runtime.calling.tool_formats import definitions
 from stanchion.runtime.calling.validation_cache import ValidationCache
 from stanchion.runtime.shield import Shield
+from stanchion.telemetry import loggers
 
 Hook = Callable[[dict[str, Any]], Any]
 TTL_S = 3600
@@ -50,6 +52,7 @@ class MCPFacade:
         self._tools: dict[str, ToolSchema] = {}
         self._given: list[tuple[set[str], Any]] = []
         self._hooks: list[tuple[str, Hook, bool]] = []
+        self._unasked: set[str] = set()
         self._part = self._parted(registered=False)
         if host is not None:
             self._remember(host.shield)
@@ -84,7 +87,16 @@ class MCPFacade:
         names = {one.name for one in found}
         self._given = [one for one in self._given if not one[0] <= names] + [(names, mcp_response)]
         self._tools |= {one.name: _schema(one) for one in found}
+        self._say_unasked()
         return len(found)
+
+    def _say_unasked(self) -> None:
+        """Say of hooks that nobody will ask, once for each, that their tools are not among those registered."""
+        for name in dict.fromkeys([name for name, *_ in self._hooks]) if self._tools else ():
+            if name not in self._tools and name not in self._unasked:
+                self._unasked.add(name)
+                why = f"`{name}` is not registered: {hint(name, tuple(self._tools))}"
+                loggers.say(loggers.TELEMETRY, loggers.WARNING, "a hook is for a tool that is not there", why=why)
 
     def _begin(self) -> None:
         """From the first tools on, others are unknown."""
@@ -105,6 +117,7 @@ class MCPFacade:
         for shield in self._shields():
             shield.hook(tool_name, asked(hook), cache=cache)
         self._hooks.append((tool_name, hook, cache))
+        self._say_unasked()
 
     def validate_call(self, tool_call: Any) -> dict[str, Any]:
         """Whether a call is valid, and if not, why and what to do."""

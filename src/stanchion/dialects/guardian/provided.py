@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from queue import SimpleQueue
 from threading import Thread
 from typing import Any, Final
 
@@ -17,12 +19,23 @@ from stanchion.experience.bounded import bounded, encoded, fingerprint
 from stanchion.experience.incident import Incident, Practice
 from stanchion.experience.shelf import Shelf, ShelfError
 from stanchion.experience.tally import Known, Tally
+from stanchion.kernel.tuples import NamedTuple
 from stanchion.locks import Lock
 from stanchion.stores.experience.memory import MemoryShelf
 
 NEEDED: Final = ("log_incident", "get_best_practice")
-PATIENCE_S: Final = 10.0
-"""How long a method that is awaited may take."""
+PATIENCE_S: Final = 2.0
+"""How long one who asks the provider waits for it."""
+
+
+class Ask(NamedTuple):
+    """A method of the provider, what it is given, its answer when it is there, and the incident that it is about."""
+
+    name: str
+    method: Callable[..., Any]
+    given: tuple[Any, ...]
+    answer: Future[Any]
+    about: str
 
 
 def shelf_for(provider: Any) -> Shelf:
@@ -53,16 +66,18 @@ class ProvidedShelf(MemoryShelf):
             self._ask("init")
 
     def start_anew(self) -> None:
-        """Have no loop until one is needed, as a forked child does: the thread of its parent's is not there."""
-        self._loop: asyncio.AbstractEventLoop | None = None
+        """Have no thread until one is needed, as a forked child does: that of its parent is not there."""
+        self._asks: SimpleQueue[Ask | None] | None = None
+        self._late: Ask | None = None
         self._starting = Lock()
 
     def write(self, incidents: Sequence[Incident]) -> None:
         """Tell a batch; what was told before it failed is not told again."""
         for one in incidents:
+            self._catch_up()
             if one.id in self._told:
                 continue
-            self._ask("log_incident", told_of(one))
+            self._ask("log_incident", told_of(one), about=one.id)
             self._told.add(one.id)
             if hasattr(self._provider, "update_best_practice"):
                 data = told_of(one)["call_data"] if one.good_data is not None else None
@@ -79,10 +94,12 @@ class ProvidedShelf(MemoryShelf):
 
     def close(self) -> None:
         """Close the provider, where it can be."""
-        if hasattr(self._provider, "close"):
-            self._ask("close")
-        if self._loop is not None:
-            self._loop.call_soon_threadsafe(self._loop.stop)
+        try:
+            if hasattr(self._provider, "close"):
+                self._ask("close")
+        finally:
+            if self._asks is not None:
+                self._asks.put(None)
 
     def _practice(self, tool: str) -> Practice | None:
         found = self._ask("get_best_practice", tool)
@@ -108,24 +125,35 @@ class ProvidedShelf(MemoryShelf):
             said = "give a mapping with `successes` and `failures`"
             raise ShelfError(f"`get_tool_stats` of the storage provider gave something else: {said}") from None
 
-    def _ask(self, name: str, *given: Any) -> Any:
-        """What a method of the provider gives, awaited where it has to be."""
+    def _catch_up(self) -> None:
+        """What nobody waited for any more, and was told all the same, has been told."""
+        late = self._late
+        if late is not None and late.about and late.answer.done() and late.answer.exception() is None:
+            self._told.add(late.about)
+
+    def _ask(self, name: str, *given: Any, about: str = "") -> Any:
+        """What a method of the provider gives, awaited where it has to be. All of them run on one thread. While one has
+        not come back nobody waits for another."""
+        late = self._late
+        if late is not None and not late.answer.done():
+            raise ShelfError(f"`{late.name}` of the storage provider has not come back")
+        ask = Ask(name, getattr(self._provider, name), given, Future(), about)
+        self._asked().put(ask)
         try:
-            answer = getattr(self._provider, name)(*given)
-            if hasattr(type(answer), "__await__"):
-                waiting = asyncio.run_coroutine_threadsafe(_awaited(answer), self._running())
-                return waiting.result(PATIENCE_S)
-            return answer
+            return ask.answer.result(PATIENCE_S)
         except Exception as error:  # it is a program's own code, and may raise anything
+            if not ask.answer.done():
+                self._late = ask
+                raise ShelfError(f"`{name}` of the storage provider did not come back in {PATIENCE_S} s") from None
             raise ShelfError(f"`{name}` of the storage provider raised `{type(error).__name__}`") from error
 
-    def _running(self) -> asyncio.AbstractEventLoop:
-        """The event loop that everything of the provider is awaited on."""
+    def _asked(self) -> SimpleQueue[Ask | None]:
+        """Where the thread of the provider is given what to ask."""
         with self._starting:
-            if self._loop is None:
-                self._loop = asyncio.new_event_loop()
-                Thread(target=_run, args=(self._loop,), name="guardian-storage", daemon=True).start()
-            return self._loop
+            if self._asks is None:
+                self._asks = SimpleQueue()
+                Thread(target=_work, args=(self._asks,), name="guardian-storage", daemon=True).start()
+            return self._asks
 
 
 _living: Final[weakref.WeakSet[ProvidedShelf]] = weakref.WeakSet()
@@ -140,15 +168,25 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-async def _awaited(answer: Any) -> Any:
-    return await answer
-
-
-def _run(loop: asyncio.AbstractEventLoop) -> None:
+def _work(asks: SimpleQueue[Ask | None]) -> None:
+    """Ask a provider for one thing after the other; what has to be awaited is, always on the same loop."""
+    loop = asyncio.new_event_loop()
     try:
-        loop.run_forever()
+        while (ask := asks.get()) is not None:
+            try:
+                answer = ask.method(*ask.given)
+                if hasattr(type(answer), "__await__"):
+                    answer = loop.run_until_complete(_awaited(answer))
+            except BaseException as error:  # noqa: BLE001 - whatever it raises is the answer
+                ask.answer.set_exception(error)
+            else:
+                ask.answer.set_result(answer)
     finally:
         loop.close()
+
+
+async def _awaited(answer: Any) -> Any:
+    return await answer
 
 
 def _same(one: Practice, other: Practice) -> bool:

@@ -23,6 +23,14 @@ SHAPES: Final = (
 )
 
 
+WORDS: Final = (
+    "tools",
+    *("name", "title", "description", "inputSchema", "outputSchema", "annotations", "_meta"),
+    *("input_schema", "type", "function", "parameters"),
+)
+"""What is looked for in an object that is no mapping."""
+
+
 def definitions(given: Any) -> list[Definition]:
     """The definitions in what a host has: a list of them, an MCP `tools/list` result, a single one, functions.
 
@@ -44,7 +52,7 @@ def definitions(given: Any) -> list[Definition]:
 def _listed(given: Any) -> Iterable[Any]:
     if callable(given) or isinstance(given, Tool):
         return [given]
-    plain = given if isinstance(given, list | tuple) else _plain(given)
+    plain = _plain(given)
     if isinstance(plain, Mapping):
         inner = plain.get("result", plain)
         listed = inner.get("tools") if isinstance(inner, Mapping) else None
@@ -61,7 +69,10 @@ def _plain(value: Any) -> Any:
         return dump(by_alias=True, exclude_none=True, mode="json")
     if isinstance(value, msgspec.Struct) or hasattr(value, "__dataclass_fields__"):
         return msgspec.to_builtins(value)
-    return value
+    if isinstance(value, Mapping | str | list):
+        return value
+    said = {word: getattr(value, word) for word in WORDS if hasattr(value, word)}
+    return said if said else value
 
 
 def _definition(given: Any, number: int) -> Definition | None:

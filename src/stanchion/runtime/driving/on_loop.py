@@ -89,7 +89,7 @@ async def _ainvoke(need: Invoke) -> Any:
         need.leave.check()
     if need.timeout_s is None:
         return await _work(need)
-    inner = None if _is_async(need.fn) else InThread(lambda: _call(need), need.ended)
+    inner = None if is_async(need.fn) else InThread(lambda: _call(need), need.ended)
     try:
         return await within(_work(need, inner), need.timeout_s, need.ended)
     except OutOfTime as late:
@@ -101,7 +101,7 @@ async def _ainvoke(need: Invoke) -> Any:
 
 
 async def _work(need: Invoke, inner: InThread | None = None) -> Any:
-    if _is_async(need.fn):
+    if is_async(need.fn):
         value = await need.fn(*need.args, **need.kwargs)
     else:
         value = await (asyncio.to_thread(_call, need) if inner is None else asyncio.to_thread(inner))
@@ -124,5 +124,6 @@ def _call(need: Invoke) -> Any:
         return Stopped(error)
 
 
-def _is_async(fn: Callable[..., Any]) -> bool:
+def is_async(fn: Callable[..., Any]) -> bool:
+    """Whether what a function gives has to be awaited."""
     return inspect.iscoroutinefunction(fn) or inspect.iscoroutinefunction(getattr(fn, "__call__", None))  # noqa: B004

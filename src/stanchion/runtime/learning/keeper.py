@@ -42,6 +42,8 @@ IDLE_S: Final = 5.0
 """How long the thread waits for more before it ends; and after which time a store that failed is tried again."""
 REFRESH_MS: Final = 60_000
 """How old what was read from the store may be: within that time what other processes learn is known here."""
+PATIENCE_S: Final = 0.25
+"""How long one who asks waits for those who write."""
 MOST_SESSIONS: Final = 1_024
 """How many runs have a session at a time; the one that was used longest ago ends first."""
 
@@ -178,16 +180,25 @@ class Keeper:
             self._digest()
         if tier == "session":
             return self._of_sessions(tenant, tool)
-        entry = PROCESS.get(self._place, tenant, tool)
         if tier == "process":
-            return Known() if entry is None else entry.known
+            return self.own(tenant, tool)
+        entry = PROCESS.get(self._place, tenant, tool)
         fresh = entry is not None and entry.read_ms != NEVER and self._clock() - entry.read_ms < REFRESH_MS
         return entry.known if entry is not None and fresh else None
 
     def asked(self, tenant: str, tool: str) -> Known:
-        """What is known of a tool, with what the store knows of it; `ShelfError` where it cannot be asked."""
-        self.flush()
-        return self._read(tenant, tool)
+        """What is known of a tool, with what the store knows of it; `ShelfError` where it cannot be asked, or somebody
+        has been writing to it all the while. What waits counts beside it: nobody waits until it is written."""
+        self._digest()
+        with self._writing.within(PATIENCE_S) as held:
+            if not held:
+                raise ShelfError(f"experience is being written for longer than {PATIENCE_S} s")
+            return self._read(tenant, tool)
+
+    def own(self, tenant: str, tool: str) -> Known:
+        """What this process knows of a tool by itself."""
+        entry = PROCESS.get(self._place, tenant, tool)
+        return Known() if entry is None else entry.known
 
     def close(self) -> None:
         """Bring what waits to the store, and let go of it; what it does not take then is lost, and counted."""

@@ -72,7 +72,7 @@ def _known(shield: Experienced, tool: str, tenant: str) -> Known:
 
 def context_of(desk: Desk, tool: str, args: dict[str, Any]) -> Flow[AdviceContext]:
     """What advice about a call is made from, by all tiers. The store is asked where the process does not know the
-    tool; where it cannot be, the run's own session has to do."""
+    tool; where it cannot be, what the process knows has to do."""
     shield: Any = desk.shield
     if shield.policy.file.experience.tier == NOTHING:
         return AdviceContext(tool)
@@ -101,5 +101,5 @@ def context_for(desk: Desk, name: str, given: dict[str, Any]) -> Flow[AdviceCont
         try:
             known = yield Invoke(keeper.asked, (tenant, name))
         except ShelfError:
-            known = Known()
+            known = keeper.own(tenant, name)
     return advice_context(name, given, met, met.good, known, shield.clock() // DAY_MS)
