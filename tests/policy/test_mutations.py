@@ -26,7 +26,7 @@ from stanchion.policy.struct_check import check, convert
 from tests.policy.drawn_policies import JUNK, draw
 
 SOAK: Final = int(os.environ.get("STANCHION_SOAK_EXAMPLES", "100000")) if os.environ.get("STANCHION_SOAK") else 0
-MUTANTS: Final = SOAK or 125
+MUTANTS: Final = max(500, SOAK)
 BLOCK: Final = 500
 FILE: Final = "policy.yaml"
 

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import msgspec
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from stanchion import Action, PolicyError, Shield
 from stanchion.guards.secrets import Secrets
@@ -30,7 +30,6 @@ from stanchion.kernel.events import (
 from stanchion.readings import read
 from stanchion.testing import shield_for
 from tests.guards.steps import steps_of
-from tests.properties.examples import sample
 from tools.secret_rules import files, read_rule
 
 KEY = "AKIAQ3EGRXYZ5ABCD7WQ"
@@ -159,7 +158,7 @@ def test_pseudonyms_are_stable_in_a_task_and_tell_nothing_elsewhere() -> None:
     assert salted.patches == same.patches
 
 
-@sample(25)
+@settings(max_examples=100, deadline=None)
 @given(
     st.lists(st.sampled_from([read_rule(text).hits[0] for text in files().values()]), min_size=1, max_size=4),
     st.booleans(),

@@ -69,7 +69,7 @@ def test_every_way_of_cutting_a_text_gives_the_redaction_of_the_whole(text: str,
 def test_character_by_character_and_in_two(text: str) -> None:
     wanted = whole(GUARD, text)
     assert "".join(streamed(GUARD, text)) == wanted
-    for at in some(range(len(text)), 6, text):
+    for at in some(range(len(text)), 3, text):
         assert "".join(streamed(GUARD, [text[:at], text[at:]])) == wanted, at
 
 
@@ -87,13 +87,13 @@ def test_no_piece_shows_a_part_of_a_secret(size: int) -> None:
 
 def test_ordinary_text_is_delayed_by_no_more_than_a_word() -> None:
     text = "It was a cold day in April, and the clocks were striking thirteen. Was it? Yes: it was.\n"
-    for at in some(range(len(text)), 6, "a word"):
+    for at in some(range(len(text)), 3, "a word"):
         assert len(text[:at][GUARD.settled(text[:at]) :].split()) <= 2
 
 
 def test_words_that_announce_a_secret_are_held_until_none_comes() -> None:
     text = "The token of our esteem is a key, and the secret of a good password is its length. " * 3
-    for at in some(range(len(text)), 14, "none comes"):
+    for at in some(range(len(text)), 7, "none comes"):
         assert at - GUARD.settled(text[:at]) <= 120
 
 
