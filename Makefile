@@ -1,8 +1,9 @@
 # Each target prepares .venv by itself from python3 alone; stamp files make the second time fast.
 
 PYTHON ?= python3
-# Many tests wait for a server or for another process: two workers on each core keep it busy.
-WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1))')
+# Some tests wait for a server or for another process: three workers on two cores keep both busy. Each worker more
+# collects every test once more.
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print(3 * (os.cpu_count() or 1) // 2)')
 # Seconds after which a test is taken to hang: it fails by name, and does not hold up the others for ever.
 HANGS ?= 600
 SOAK_EXAMPLES ?= 100000

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from _pytest.runner import runtestprotocol
 from hypothesis import HealthCheck, settings
 
 from stanchion.approvals import new_key as key_making
@@ -20,9 +21,7 @@ WORLDS: Final = Path(tempfile.mkdtemp(prefix="stanchion-tests-"))
 NUMBERS: Final = itertools.count()
 os.environ["STANCHION_STATE_DIR"] = str(WORLDS / "collecting")
 
-LONG: Final = frozenset(
-    {"test_types.py", "test_wheels.py", "test_add_a_guard.py", "test_comparing.py", "test_examples.py"}
-)
+LONG: Final = frozenset({"test_wheels.py", "test_add_a_guard.py", "test_comparing.py", "test_examples.py"})
 """Files with tests that take as long as hundreds of others."""
 
 # Started in the background, a program ignores Ctrl-C, and so would every program that a test starts.
@@ -67,6 +66,17 @@ def pytest_collection_finish() -> None:
     gc.freeze()
     gc.set_threshold(50_000)
     gc.enable()
+
+
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """A worker tells of each test how it went, and of what comes before and after it only what went wrong: to write,
+    send and read five messages more cost as much as a small test."""
+    if not hasattr(item.config, "workerinput"):
+        return None
+    for report in runtestprotocol(item, log=False, nextitem=nextitem):
+        if report.when == "call" or not report.passed:
+            item.ihook.pytest_runtest_logreport(report=report)
+    return True
 
 
 def pytest_unconfigure() -> None:

@@ -132,7 +132,7 @@ def check(policy: DrawnPolicy, moment: Moment, decision: Decision) -> None:
     assert comparable(again) == comparable(decision)
 
 
-@sample(200, share=0.2)
+@sample(100, share=0.2)
 @given(cases())
 def test_a_record_judged_again_gives_the_same_decision(case: Case) -> None:
     """Content aside that was redacted: gates, answers, late ones, a lost store, holds, charges, lesser requests."""
@@ -140,7 +140,7 @@ def test_a_record_judged_again_gives_the_same_decision(case: Case) -> None:
         check(*made)
 
 
-@sample(120, share=0.1)
+@sample(60, share=0.1)
 @given(cases(moments=(8, 12)))
 def test_a_record_of_a_decision_that_was_overtaken_gives_the_same_decision(case: Case) -> None:
     """State that moved meanwhile, and contention up to the last try."""

@@ -45,7 +45,7 @@ def outcomes(shield: Shield, case: Case) -> Iterator[Decision | None]:
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda file: str(file.stem))
 def test_whatever_default_refuses_is_refused(fresh: Path, table: Path) -> None:
-    cases = some(read_table(table).cases, 3, table.stem)
+    cases = some(read_table(table).cases, 6, table.stem)
     known = {host: found for case in cases for host, found in case.addresses.items()}
     usual, mine = (shield_for(one, resolver=lambda host, _port: known.get(host, ())) for one in ("default", fresh))
     let_through = [

@@ -25,7 +25,7 @@ from stanchion.runtime.run import Run
 from stanchion.stores.memory import MemoryStore
 from stanchion.stores.protocol import Store
 from stanchion.stores.sqlite import SqliteStore
-from stanchion.testing import FakeClock, LostStore, ScriptedTool, interleave, read_table, run_case, shield_for
+from stanchion.testing import FakeClock, LostStore, ScriptedTool, interleave, shield_for
 from tests.guards.breaker_model import COOLDOWN_MS, OPTIONS, PROBE_MS, SUCCESSES, THRESHOLD, Model
 from tests.guards.test_step_limit import in_threads
 from tests.stores import redis_server
@@ -36,7 +36,6 @@ server = redis_server.server
 __all__ = ["place", "server"]
 
 SOAK: Final = bool(os.environ.get("STANCHION_SOAK"))
-TABLE: Final = Path(__file__).parents[1] / "tables" / "breaker.yaml"
 RECORD: Final = key("default", "breaker", "pay", "breaker")
 LATE: Final = {"use": "rule", "id": "late", "check": "event.args.fine", "stages": ["tool_call"], "action": "block"}
 POLICY: Final[dict[str, Any]] = {"name": "fragile", "guards": [OPTIONS, LATE]}
@@ -209,12 +208,6 @@ def test_the_order_of_the_store_explains_decisions_that_race(shared: tuple[Store
     log = race(store, clock, random.Random(7), 4_000 if SOAK else 120)
     assert log.count("opened") > 3
     assert log.count("closed") > 0
-
-
-@pytest.mark.parametrize("case", read_table(TABLE).cases, ids=lambda case: case.name)
-def test_the_table_holds_on_sqlite(case: Any, tmp_path: Path) -> None:
-    ran = run_case(case, lambda clock: SqliteStore(tmp_path / "state.db", clock))
-    assert not ran.complaints, "\n" + "\n".join(ran.complaints)
 
 
 def opened(run: Run) -> None:

@@ -26,10 +26,8 @@ from stanchion.kernel.units import Unit
 from stanchion.stores.memory import MemoryStore
 from stanchion.stores.protocol import Store
 from stanchion.stores.sqlite import SqliteStore
-from stanchion.testing import FakeClock, LostStore, ScriptedModel, ScriptedTool, read_table, run_case, shield_for
+from stanchion.testing import FakeClock, LostStore, ScriptedModel, ScriptedTool, shield_for
 from tests.guards.test_step_limit import in_threads
-
-TABLE: Final = Path(__file__).parents[1] / "tables" / "budget.yaml"
 
 
 def policy(*entries: dict[str, Any]) -> dict[str, Any]:
@@ -47,12 +45,6 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     made: Store = MemoryStore(clock) if request.param == "memory" else SqliteStore(tmp_path / "state.db", clock)
     yield made
     made.close()
-
-
-@pytest.mark.parametrize("case", read_table(TABLE).cases, ids=lambda case: case.name)
-def test_the_table_holds_on_sqlite(case: Any, tmp_path: Path) -> None:
-    ran = run_case(case, lambda clock: SqliteStore(tmp_path / "state.db", clock))
-    assert not ran.complaints, "\n" + "\n".join(ran.complaints)
 
 
 def test_fifty_threads_spend_exactly_the_budget(store: Store) -> None:

@@ -30,11 +30,11 @@ from stanchion.readings.fingerprint import ALIKE, SKETCHED, alike, fingerprint, 
 from stanchion.readings.history import History
 from stanchion.readings.seen import Mark, Seen
 from stanchion.stores.sqlite import SqliteStore
-from stanchion.testing import FakeClock, ScriptedTool, read_table, run_case, shield_for
+from stanchion.testing import FakeClock, ScriptedTool, shield_for
 from tests.guards.loop_traces import HONEST, LOOPS, Step, traces
 from tests.guards.steps import steps_of
+from tests.properties.examples import sample
 
-TABLE: Final = Path(__file__).parents[1] / "tables" / "loops.yaml"
 POLICY: Final[dict[str, Any]] = {"name": "loops", "guards": [{"use": "loops"}]}
 RUN: Final = RunInfo("r")
 
@@ -81,12 +81,6 @@ class Played:
         if ruling.put is not None:
             self.value = json.loads(json.dumps(ruling.put))
         return ruling.finding
-
-
-@pytest.mark.parametrize("case", read_table(TABLE).cases, ids=lambda case: case.name)
-def test_the_table_holds_on_sqlite(case: Any, tmp_path: Path) -> None:
-    ran = run_case(case, lambda clock: SqliteStore(tmp_path / "state.db", clock))
-    assert not ran.complaints, "\n" + "\n".join(ran.complaints)
 
 
 texts = st.text(st.characters(codec="utf-8", exclude_categories=["Zs", "Zl", "Zp", "Cc", "Cf"]), max_size=6)
@@ -283,7 +277,7 @@ def test_a_record_that_can_be_read_is_read() -> None:
 
 
 @given(st.text(max_size=40) | st.text("4 ,rcxensf019AE-.", max_size=60))
-@settings(max_examples=100, deadline=None)
+@sample(25)
 def test_no_text_breaks_it(text: str) -> None:
     played = Played()
     played.value = text
@@ -309,7 +303,7 @@ def test_what_was_written_is_what_is_read(calls: list[tuple[str, int, str | None
     st.sampled_from([(), ("read_only",), ("poll",), ("idempotent",)]),
     st.integers(1, 3),
 )
-@settings(max_examples=150, deadline=None)
+@sample(37)
 def test_a_call_that_is_passed_at_a_glance_is_found_to_be_no_loop(
     calls: list[tuple[str, int, str | None]], traits: tuple[str, ...], least: int
 ) -> None:
@@ -472,7 +466,7 @@ VOCABULARY: Final = list(
 
 
 @given(st.sets(st.sampled_from(VOCABULARY), min_size=1), st.sets(st.sampled_from(VOCABULARY), max_size=4), st.data())
-@settings(max_examples=200, deadline=None)
+@sample(50)
 def test_texts_are_alike_by_the_words_of_both_with_the_smallest_hashes(one: set[str], new: set[str], data: Any) -> None:
     gone = data.draw(st.sets(st.sampled_from(sorted(one)), max_size=4))
     other = (one - gone) | new
@@ -498,7 +492,7 @@ odd_spaces = st.text("ab  \t\r\n\x0b\x1c\u00e9\u00a0", max_size=16)
 
 
 @given(odd_spaces)
-@settings(max_examples=200, deadline=None)
+@sample(50)
 def test_spaces_mean_nothing_but_before_a_line(text: str) -> None:
     if "\n" not in text:
         assert plain(text) == re.sub(r"\s+", " ", text).strip()
@@ -527,7 +521,7 @@ drawn = st.sampled_from(
 
 
 @given(st.lists(drawn, max_size=8).map("".join))
-@settings(max_examples=300, deadline=None)
+@sample(75)
 def test_what_is_drawn_is_found_as_by_a_search_for_the_whole(text: str) -> None:
     assert undrawn(text) == DRAWN.sub("~", text)
 

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from stanchion.guards.output import Output
 from stanchion.guards.output.says import bare, is_error, says_nothing
@@ -15,6 +15,7 @@ from stanchion.kernel.events import ModelReply, RunInfo, ToolResult
 from stanchion.kernel.findings import Finding
 from stanchion.readings import read
 from stanchion.readings.act import act_of
+from tests.properties.examples import sample
 
 RUN = RunInfo("r1")
 
@@ -33,7 +34,7 @@ def returned(guard: Output, result: Any, tool: str = "t", **fields: Any) -> Find
     return guard.judge(read(ToolResult(id="e", at=0, run=RUN, tool=tool, result=result, **fields)))
 
 
-@settings(max_examples=100)
+@sample(25)
 @given(plain_data, st.sampled_from(["{}", "```json\n{}\n```", "```\n{}\n```", "\n  {}  \n", "```JSON \r\n{}\r\n```\n"]))
 def test_every_json_text_is_json_with_and_without_a_fence(value: Any, around: str) -> None:
     text = around.replace("{}", json.dumps(value))
@@ -41,7 +42,7 @@ def test_every_json_text_is_json_with_and_without_a_fence(value: Any, around: st
     assert answered(Output(format="json"), text) is None
 
 
-@settings(max_examples=100)
+@sample(25)
 @given(plain_data)
 def test_a_schema_decides_as_its_engine_does(value: Any) -> None:
     guard = Output(schema={"type": "object", "required": ["a"]})

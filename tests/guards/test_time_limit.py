@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -12,19 +11,11 @@ from stanchion.guards.time_limit import SLACK_MS, TimeLimit
 from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.kernel.state import FOREVER, Batch, Reply, When, key
 from stanchion.stores.memory import MemoryStore
-from stanchion.stores.sqlite import SqliteStore
-from stanchion.testing import FakeClock, LostStore, ScriptedTool, read_table, run_case, shield_for
+from stanchion.testing import FakeClock, LostStore, ScriptedTool, shield_for
 from tests.guards.test_step_limit import in_threads
 
-TABLE: Final = Path(__file__).parents[1] / "tables" / "time_limit.yaml"
 CLOCK: Final = key("default", "time", "run", "r")
 MINUTE: Final = {"name": "minute", "guards": [{"use": "time_limit", "max_s": 60, "warn_at": 50, "escalate_at": 90}]}
-
-
-@pytest.mark.parametrize("case", read_table(TABLE).cases, ids=lambda case: case.name)
-def test_the_table_holds_on_sqlite(case: Any, tmp_path: Path) -> None:
-    ran = run_case(case, lambda clock: SqliteStore(tmp_path / "state.db", clock))
-    assert not ran.complaints, "\n" + "\n".join(ran.complaints)
 
 
 @pytest.mark.parametrize("off_ms", [-70_000, -SLACK_MS, 1, 29_999, 30_001, 70_000, 10**9, -(10**6)])

@@ -180,7 +180,7 @@ def drawn(chance: Random, number: int) -> dict[str, Any]:
 
 def test_the_index_finds_what_comparing_all_pairs_finds_and_it_is_true() -> None:
     found_any = 0
-    seeds = some(range(120), 3, "index")
+    seeds = some(range(120), 6, "index")
     for seed in seeds:
         chance = Random(seed)
         guards = [drawn(chance, number) for number in range(8)]

@@ -6,7 +6,7 @@ from itertools import product
 from typing import Any, Final
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.policy.conditions.errors import EvaluationError
@@ -16,6 +16,7 @@ from stanchion.policy.loosening import loosenings
 from stanchion.policy.loosening.conditions import rule_keeps
 from stanchion.policy.loosens import PolicyLoosens
 from stanchion.policy.rules import Rule
+from tests.properties.examples import sample
 
 RUN: Final = RunInfo("r1", agent="ann")
 VALUES: Final = (None, 1, 2, 3, 2.5, "2", float("nan"))
@@ -63,7 +64,7 @@ def rank(rule: Rule, view: View, fail_open: bool) -> int:
     return RANKS[rule.action] if acts else 0
 
 
-@settings(max_examples=200)
+@sample(50)
 @given(nearby(conditions), st.one_of(st.none(), nearby(conditions)), st.sampled_from(sorted(RANKS)), st.booleans())
 def test_a_rule_that_loosens_nothing_is_as_severe_on_every_call(
     when: tuple[str, str], check: tuple[str, str] | None, action: Any, fail_open: bool

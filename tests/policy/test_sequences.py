@@ -130,7 +130,7 @@ class Kept:
         return ruling.finding is None
 
 
-@sample(150)
+@sample(75)
 @given(guards, happenings)
 def test_a_sequence_says_what_a_look_through_the_history_says(
     guard: Sequence, history: list[tuple[str, str, str, int]]

@@ -9,13 +9,13 @@ from model.properties import check_decisions, check_interleaved
 from tests.properties.examples import cases, sample
 
 
-@sample(300)
+@sample(150)
 @given(cases())
 def test_decisions_and_state_are_those_of_the_model_and_replay_is_identical(case: Case) -> None:
     check_decisions(case)
 
 
-@sample(250, share=0.6)
+@sample(125, share=0.6)
 @given(cases(moments=(8, 12)))
 def test_interleaved_decisions_are_those_of_the_model_in_batch_order(case: Case) -> None:
     check_interleaved(case)

@@ -21,7 +21,7 @@ spans = st.lists(
 )
 
 
-@sample(150, share=0.2)
+@sample(75, share=0.2)
 @given(spans)
 def test_no_covered_character_survives_and_all_others_do_in_order(patches: list[Patch]) -> None:
     covered = {at for patch in patches for at in range(patch.start, patch.end)}
@@ -29,7 +29,7 @@ def test_no_covered_character_survives_and_all_others_do_in_order(patches: list[
     assert kept == "".join(char for at, char in enumerate(LETTERS) if at not in covered)
 
 
-@sample(150, share=0.2)
+@sample(75, share=0.2)
 @given(spans)
 def test_overlapping_spans_are_replaced_once_by_the_leftmost_and_longest(patches: list[Patch]) -> None:
     groups: list[list[Patch]] = []
@@ -42,7 +42,7 @@ def test_overlapping_spans_are_replaced_once_by_the_leftmost_and_longest(patches
     assert words == "".join(str(group[0].value) for group in groups)
 
 
-@sample(150, share=0.1)
+@sample(75, share=0.1)
 @given(spans, st.randoms(use_true_random=False))
 def test_the_order_of_patches_matters_only_between_equal_spans(patches: list[Patch], chance: Any) -> None:
     unlike = list({(patch.start, patch.end): patch for patch in patches}.values())
@@ -51,7 +51,7 @@ def test_the_order_of_patches_matters_only_between_equal_spans(patches: list[Pat
     assert apply(LETTERS, shuffled) == apply(LETTERS, unlike)
 
 
-@sample(150, share=0.1)
+@sample(75, share=0.1)
 @given(spans)
 def test_spans_of_a_list_are_spans_of_its_items(patches: list[Patch]) -> None:
     assert "".join(apply(list(LETTERS), patches)) == apply(LETTERS, patches)
@@ -88,7 +88,7 @@ def at(content: Any, path: tuple[str | int, ...]) -> Any:
     return content
 
 
-@sample(150, share=0.1)
+@sample(75, share=0.1)
 @given(contents, st.data())
 def test_a_whole_value_is_replaced_and_the_rest_is_shared(content: Any, data: st.DataObject) -> None:
     chosen = data.draw(st.sampled_from(paths(content)))

@@ -8,9 +8,10 @@ from __future__ import annotations
 import logging
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from stanchion.testing import shield_for
+from tests.properties.examples import sample
 
 TOOLS = ["helper", "duckdb_query", "db_query", "runTask", "mcp__x__go", "lookup"]
 ARGUMENTS = ["q", "query", "input", "payload", "text"]
@@ -108,14 +109,14 @@ def changes(draw: st.DrawFn) -> str:
             return text
 
 
-@settings(max_examples=300, deadline=None)
+@sample(75)
 @given(text=changes(), tool=st.sampled_from(["run_sql", "postgres_query", "duckdb_query", "mysql_query", "tsql_run"]))
 def test_where_only_reads_are_allowed_nothing_else_passes(text: str, tool: str) -> None:
     code = judged(READERS, tool, "query", text)
     assert code.startswith("sql."), text
 
 
-@settings(max_examples=200, deadline=None)
+@sample(50)
 @given(
     text=st.sampled_from(KINDS["destroys"]),
     name=st.sampled_from(NAMES),

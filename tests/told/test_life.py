@@ -46,7 +46,7 @@ def test_a_life_tells_nothing(chapter: str) -> None:
 @pytest.mark.parametrize("applied", [False, True])
 def test_a_store_that_is_lost_at_any_step_tells_nothing(chapter: str, applied: bool) -> None:
     _, whole = lived(chapter)
-    for number in some(range(1, whole.store.count + 1), 4, f"{chapter} {applied}"):
+    for number in some(range(1, whole.store.count + 1), 8, f"{chapter} {applied}"):
         agent, _ = lived(chapter, (number,), applied)
         assert told(agent) == [], f"batch {number} was lost"
 
@@ -54,7 +54,7 @@ def test_a_store_that_is_lost_at_any_step_tells_nothing(chapter: str, applied: b
 @EACH
 def test_a_store_that_stays_lost_tells_nothing(chapter: str) -> None:
     _, whole = lived(chapter)
-    for number in some(range(1, whole.store.count + 1), 10, chapter):
+    for number in some(range(1, whole.store.count + 1), 20, chapter):
         agent, _ = lived(chapter, range(number, 100_000))
         assert told(agent) == [], f"the store was lost from batch {number} on"
 
@@ -62,7 +62,7 @@ def test_a_store_that_stays_lost_tells_nothing(chapter: str) -> None:
 @EACH
 def test_a_trail_that_cannot_be_written_at_any_step_tells_nothing(chapter: str) -> None:
     _, whole = lived(chapter)
-    for number in some(range(1, whole.journal.count + 1), 4, chapter):
+    for number in some(range(1, whole.journal.count + 1), 8, chapter):
         agent, _ = lived(chapter, unwritten=(number,))
         assert told(agent) == [], f"record {number} was not written"
     agent, _ = lived(chapter, unwritten=range(1, 100_000))

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from urllib.parse import quote
 
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from stanchion.guards.files import Files
 from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.readings import read
 from tests.guards.steps import steps_of
+from tests.properties.examples import sample
 
 BOXED = Files(root=("/work/box",))
 OPEN = Files()
@@ -63,7 +64,7 @@ def climbing(down: list[str], more: int, rest: list[str]) -> str:
     st.lists(NAMES, min_size=1, max_size=3),
     st.sampled_from(list(SPELLINGS)),
 )
-@settings(max_examples=300, deadline=None)
+@sample(75)
 def test_what_climbs_out_is_refused_however_it_is_written(
     down: list[str], more: int, rest: list[str], spelled: str
 ) -> None:
@@ -77,7 +78,7 @@ def test_what_climbs_out_is_refused_however_it_is_written(
 
 
 @given(st.lists(NAMES, min_size=1, max_size=4), st.sampled_from(list(SPELLINGS)))
-@settings(max_examples=200, deadline=None)
+@sample(50)
 def test_what_begins_outside_of_the_box_is_refused_however_it_is_written(names: list[str], spelled: str) -> None:
     finding = BOXED.judge(read(call(SPELLINGS[spelled]("/" + "/".join(names)))))
     assert finding is not None
@@ -85,7 +86,7 @@ def test_what_begins_outside_of_the_box_is_refused_however_it_is_written(names: 
 
 
 @given(st.lists(NAMES, min_size=1, max_size=4), st.sampled_from(["as it is", "doubled", "with dots", "some escaped"]))
-@settings(max_examples=200, deadline=None)
+@sample(50)
 def test_what_stays_inside_goes_ahead(names: list[str], spelled: str) -> None:
     path = SPELLINGS[spelled]("/".join(names))
     assert OPEN.judge(read(call(path))) is None
@@ -94,7 +95,7 @@ def test_what_stays_inside_goes_ahead(names: list[str], spelled: str) -> None:
 
 
 @given(st.text(max_size=60))
-@settings(max_examples=300, deadline=None)
+@sample(75)
 def test_nothing_that_is_written_breaks_it(path: str) -> None:
     OPEN.judge(read(call(path)))
     BOXED.judge(read(call(path)))

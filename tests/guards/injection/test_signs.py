@@ -131,7 +131,7 @@ PIECES: Final = [
 ]  # fmt: skip
 
 
-@settings(max_examples=max(200, SOAK), deadline=None)
+@settings(max_examples=SOAK or 50, deadline=None)
 @given(st.lists(st.sampled_from(PIECES), max_size=14), st.sampled_from(["", " "]))
 def test_the_sieve_misses_nothing_and_signs_stand_in_the_text(pieces: list[str], glue: str) -> None:
     text = glue.join(pieces)
@@ -146,14 +146,14 @@ def test_the_sieve_misses_nothing_and_signs_stand_in_the_text(pieces: list[str],
 ODD: Final = st.one_of(st.characters(exclude_categories=["Cs"]), st.sampled_from("abоеKﬁ½e\u0301\u200b한ᄒ"))
 
 
-@settings(max_examples=max(300, SOAK), deadline=None)
+@settings(max_examples=SOAK or 75, deadline=None)
 @given(st.text(ODD, max_size=40))
 def test_the_normal_form_is_the_same_all_at_once_and_character_by_character(text: str) -> None:
     many = "".join([chr(0x4E00 + number) for number in range(60)])
     assert folded(f"{text}\n{many}") == f"{folded(text)}\n{many}"
 
 
-@settings(max_examples=max(300, SOAK), deadline=None)
+@settings(max_examples=SOAK or 75, deadline=None)
 @given(st.text(ODD, max_size=40))
 def test_every_character_of_the_normal_form_has_its_place(text: str) -> None:
     seen, places = mapped(text)

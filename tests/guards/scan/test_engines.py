@@ -10,6 +10,7 @@ from hypothesis import assume, given, settings, strategies as st
 
 from stanchion.readings.scan import Hit, Pattern, PatternError, Scanner
 from tests.guards.scan.drawn_patterns import meant, patterns, texts
+from tests.properties.examples import sample
 from tools.secret_rules import files, read_rule
 
 SOAK: Final = 20_000 if os.environ.get("STANCHION_SOAK") else 0
@@ -32,7 +33,7 @@ def made(text: str) -> Pattern:
         raise
 
 
-@settings(max_examples=max(300, SOAK), deadline=None)
+@settings(max_examples=SOAK or 75, deadline=None)
 @given(patterns(), texts())
 def test_a_pattern_finds_what_every_place_alone_would_say(pattern: str, text: str) -> None:
     scanner = Scanner([made(pattern)], "re2")
@@ -61,7 +62,7 @@ def test_both_engines_find_the_same(drawn: list[str], given_texts: list[str]) ->
         st.sampled_from(["AKIAQ3EGRXYZ5ABCD7WQ", "token = ", "ä", "中", "\udc80", "\x00", "\n", " ", "x"]), max_size=8
     )
 )
-@settings(max_examples=100, deadline=None)
+@sample(25)
 def test_places_are_in_characters_whatever_the_text_holds(pieces: list[str]) -> None:
     text = "".join(pieces)
     scanner = Scanner([Pattern("(AKIA[A-Z0-9]{16})")], "re2")

@@ -83,7 +83,7 @@ def test_a_block_whose_inside_is_bounded_by_a_set_ends_there() -> None:
     assert [(hit.start, hit.end) for hit in scanner.scan("<<ab\nc>> <<a1b>>")] == [(0, 8)]
 
 
-@sample(100)
+@sample(50)
 @given(patterns(), texts(), texts())
 def test_what_is_not_open_any_more_is_found_whatever_follows(pattern: str, text: str, more: str) -> None:
     """Matches that begin before the open place end in the text, and are the same with more text behind it, unless they

@@ -26,7 +26,7 @@ HONEST: Final = (
 )
 
 
-@sample(100)
+@sample(50)
 @given(patterns(), texts())
 def test_every_match_has_a_window(pattern: str, text: str) -> None:
     windows = made(pattern).windows
@@ -80,7 +80,7 @@ def both_ways(sieve: WindowSieve, walked: WindowSieve, text: str) -> None:
     assert "_any" not in vars(walked)
 
 
-@sample(100)
+@sample(50)
 @given(patterns(), patterns(), texts())
 def test_what_is_walked_and_what_is_compiled_find_the_same(one: str, other: str, text: str) -> None:
     sieve = WindowSieve([made(one), made(other)])

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from stanchion.guards._jsonschema.checker import MAX_BYTES, MAX_NESTED, WORK, Checker
 from stanchion.guards._jsonschema.outline import MAX_CIRCULAR, MAX_DEPTH, MAX_UNFOLDED, SchemaFault
 from stanchion.readings import read
 from tests.guards.schema.judging import call, guard_for, judged
 from tests.guards.steps import steps_of
+from tests.properties.examples import sample
 
 TEXT = {"type": "object", "properties": {"s": {"type": "string", "pattern": "^(a+)+$"}}}
 
@@ -201,7 +202,7 @@ schemas = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@sample(37)
 @given(schemas, st.dictionaries(st.sampled_from("abcd"), json, max_size=3))
 def test_what_does_not_fit_is_always_refused_in_words_and_what_was_made_to_fit_does(schema: Any, args: Any) -> None:
     checker = Checker(schema)

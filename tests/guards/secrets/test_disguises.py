@@ -8,13 +8,14 @@ from gzip import compress
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from stanchion.guards.secrets import Secrets
 from stanchion.kernel.events import RunInfo, ToolResult
 from stanchion.kernel.patches import apply
 from stanchion.readings import read
 from stanchion.readings.disguise import pieces
+from tests.properties.examples import sample
 
 KEY = "ghp_" + "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx"
 AWS = "AKIA" + "Q3EGRXYZ5ABCD7WQ"
@@ -154,7 +155,7 @@ TERMS = (
 
 
 @given(st.lists(st.sampled_from(TERMS), max_size=30).map("".join))
-@settings(max_examples=500)
+@sample(125)
 def test_terms_are_found_alike_by_both_engines(text: str) -> None:
     plain = pieces._in_ascii(text)
     if plain is None:

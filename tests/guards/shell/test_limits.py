@@ -7,7 +7,7 @@ from functools import partial
 from shlex import quote
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from stanchion.guards.shell import Shell
 from stanchion.guards.shell.verdict import Verdict
@@ -15,6 +15,7 @@ from stanchion.kernel.actions import Risk
 from stanchion.readings.shell.analysis import Analysis, _kept, analysed
 from stanchion.readings.shell.limits import MAX_CHARS, STEPS_AT_LEAST, STEPS_PER_CHAR
 from tests.guards.steps import steps_of
+from tests.properties.examples import sample
 
 VERDICT = Verdict(Shell())
 PIECES = [
@@ -110,19 +111,19 @@ def test_what_was_found_before_the_limit_still_counts() -> None:
     assert found.code == "shell.destructive"
 
 
-@settings(max_examples=300, deadline=None)
+@sample(75)
 @given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join))
 def test_any_text_is_judged(text: str) -> None:
     VERDICT.of(text, Risk.MEDIUM)
 
 
-@settings(max_examples=100, deadline=None)
+@sample(25)
 @given(st.text(max_size=60))
 def test_any_characters_are_judged(text: str) -> None:
     VERDICT.of(text, Risk.MEDIUM)
 
 
-@settings(max_examples=100, deadline=None)
+@sample(25)
 @given(st.text(alphabet="abc $'\"\\|;&()<>", max_size=12))
 def test_a_danger_behind_any_plain_list_is_found(text: str) -> None:
     before = analysed(text)

@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from stanchion.guards.sql import Sql
 from stanchion.kernel.actions import Action, Risk
@@ -16,6 +16,7 @@ from stanchion.kernel.findings import Finding
 from stanchion.policy.load import load_policy
 from stanchion.readings import read
 from stanchion.readings.sql.classes import classify
+from tests.properties.examples import sample
 
 RUN = RunInfo("r")
 
@@ -62,7 +63,7 @@ WORDS = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@sample(75)
 @given(
     st.one_of(
         st.text(max_size=60), st.lists(WORDS, max_size=25).map(" ".join), st.lists(WORDS, max_size=25).map("".join)
@@ -76,7 +77,7 @@ def test_no_text_breaks_it(text: str) -> None:
     assert found is None or found.action is Action.BLOCK
 
 
-@settings(max_examples=200, deadline=None)
+@sample(50)
 @given(
     st.lists(WORDS.filter(lambda word: not set(word) & set("'\"`-/#$[\\{")), max_size=12),
     st.sampled_from(["DROP TABLE t", "DELETE FROM t", "GRANT ALL ON t TO x"]),

@@ -63,7 +63,7 @@ PATTERN = st.lists(
 )
 
 
-@settings(max_examples=SOAK or 500)
+@settings(max_examples=SOAK or 166)
 @given(pattern=PATTERN.map("/".join), text=SMALL)
 @example("**/a/**/b/**", "a/b/a/b")
 @example("**/*a*/**/b", "xax/b")
@@ -150,7 +150,7 @@ def test_under(path: str, folder: str, inside: bool) -> None:
 SEGMENTS = st.lists(st.sampled_from(["..", ".", "", "a", "b", "ab", "~", "C:", "..a"]), max_size=6).map("/".join)
 
 
-@settings(max_examples=SOAK or 400)
+@settings(max_examples=SOAK or 133)
 @given(path=SEGMENTS, folder=SEGMENTS)
 def test_under_agrees_with_walking(path: str, folder: str) -> None:
     assert under(path, folder) is interpreter.under(path, folder)

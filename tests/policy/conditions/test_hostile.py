@@ -169,7 +169,7 @@ def evaluates(condition: Condition, view: Any) -> None:
         assert type(condition.test(view)) is bool
 
 
-@settings(max_examples=SOAK or 100)
+@settings(max_examples=SOAK or 33)
 @given(text=st.text(st.characters(codec=None), max_size=60))
 def test_any_text(text: str) -> None:
     survives(text, NAMES, VIEW)
@@ -183,19 +183,19 @@ WORD_SOUP = [
 ]  # fmt: skip
 
 
-@settings(max_examples=SOAK or 150)
+@settings(max_examples=SOAK or 50)
 @given(words=st.lists(st.sampled_from(WORD_SOUP), max_size=25), known=drawn.names, glue=st.sampled_from(["", " "]))
 def test_any_words(words: list[str], known: dict[str, Any], glue: str) -> None:
     survives(glue.join(words), drawn.NAMES, drawn.view(known))
 
 
-@settings(max_examples=SOAK or 100)
+@settings(max_examples=SOAK or 33)
 @given(text=drawn.truths, known=drawn.names, at=st.integers(0, 200), cut=st.integers(0, 5), new=st.text(max_size=3))
 def test_any_mutation_of_a_good_condition(text: str, known: dict[str, Any], at: int, cut: int, new: str) -> None:
     survives(text[:at] + new + text[at + cut :], drawn.NAMES, drawn.view(known))
 
 
-@settings(max_examples=SOAK or 100)
+@settings(max_examples=SOAK or 33)
 @given(value=drawn.values)
 @pytest.mark.parametrize(
     "text", ["event.args.a.b == 1 and event.result > 2", "event.result.exists(x, x.a)", "event.args"]

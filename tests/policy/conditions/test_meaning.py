@@ -39,7 +39,7 @@ EMPTY: dict[str, Any] = {
 }  # fmt: skip
 
 
-@settings(max_examples=SOAK or 120)
+@settings(max_examples=SOAK or 40)
 @given(text=st.one_of(drawn.truths, drawn.integers, drawn.lists, drawn.doubles, drawn.strings), known=drawn.names)
 @example(text="(any and true)", known={**EMPTY, "any": 1})
 @example(text="(any == true)", known={**EMPTY, "any": 1})

@@ -31,10 +31,10 @@ def test_the_tables_have_enough_rows() -> None:
     assert sum(len(replies(case)) for case in CASES) >= 200
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if not case.name.startswith(CHECKED)], ids=lambda case: case.name
+)
 def test_rows_are_read_as_what_they_are(case: Case) -> None:
-    if case.name.startswith(CHECKED):
-        pytest.skip("tests and linters are read elsewhere")
     known = names(case)
     for text in replies(case):
         found = said_in(text, known.__contains__)
