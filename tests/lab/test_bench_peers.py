@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from stanchion_lab.bench.peers import ours, worker
 from stanchion_lab.bench.peers.library import DISK, MEMORY, PEERS, NotInstalled, Peer, environment
@@ -38,14 +39,20 @@ def _own_sessions(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv(VARIABLE, str(tmp_path / "no corpora"))
 
 
-def test_a_library_is_measured_beside_its_dialect(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    peer = PEERS[0]
-    home = tmp_path / "peers" / peer.name
+@pytest.fixture
+def peer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Peer:
+    """A library that is installed below `peers`."""
+    made = PEERS[0]
+    home = tmp_path / "peers" / made.name
     (home / "bin").mkdir(parents=True)
     (home / "bin" / "python").symlink_to(sys.executable)
-    (home / "installed").write_text(peer.pinned, encoding="utf-8")
+    (home / "installed").write_text(made.pinned, encoding="utf-8")
     (tmp_path / "GuardianLayer.py").write_text(LIBRARY, encoding="utf-8")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    return made
+
+
+def test_a_library_is_measured_beside_its_dialect(peer: Peer, tmp_path: Path) -> None:
     rows = {row.name: row for row in sitting(LITTLE, tmp_path / "peers", (peer,), ()).rows}
     steps = len(repeated(LITTLE).steps)
     refused = sum(step.tool == "search_issues" for step in repeated(LITTLE).steps)
@@ -62,6 +69,12 @@ def test_a_library_is_measured_beside_its_dialect(tmp_path: Path, monkeypatch: p
             assert theirs.ratio == round(theirs.cost.p50_us / own.cost.p50_us, 2)
             assert own.cpu_us is not None
             assert own.cpu_us > 0
+
+
+def test_a_library_that_ends_says_why(peer: Peer, tmp_path: Path) -> None:
+    (tmp_path / "GuardianLayer.py").write_text("raise ValueError('it is not ready')", encoding="utf-8")
+    with pytest.raises(RuntimeError, match="`guardianlayer` ended with 1: ValueError: it is not ready"):
+        sitting(LITTLE, tmp_path / "peers", (structs.replace(peer, kept=peer.kept[:1]),), ())
 
 
 def test_a_library_that_cannot_be_installed_has_a_row(tmp_path: Path) -> None:

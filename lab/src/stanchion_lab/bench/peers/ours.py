@@ -8,6 +8,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
+from stanchion.dialects.errors import DialectError
 from stanchion.dialects.guardian import GuardianLayer
 from stanchion.dialects.penguiflow import (
     GuardrailAction,
@@ -110,7 +111,8 @@ class Veronica:
     def call(self, tool: str, args: dict[str, Any], result: str, failed: bool) -> bool:
         """Have the call made, and its result judged; whether it was made."""
         self._made, self._comes, self._fails = False, result, failed
-        with suppress(RuntimeError):  # it is the tool's own, and a program handles it
+        # An error of the tool's own is the program's. What has no name of a tool is not called.
+        with suppress(RuntimeError, DialectError):
             self._vi.execute(ToolCallContext("r1", tool_name=tool), self._tool, **args)
         return self._made
 

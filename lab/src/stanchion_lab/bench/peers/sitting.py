@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -34,18 +34,24 @@ Seat = tuple[str, str]
 class Beside:
     """A library in its own process."""
 
-    def __init__(self, process: subprocess.Popen[str], name: str) -> None:
-        self._process, self._name = process, name
+    def __init__(self, process: subprocess.Popen[str], name: str, errors: Path) -> None:
+        self._process, self._name, self._errors = process, name, errors
 
     def play(self, session: Session) -> list[Timed]:
         """Have it play a session."""
         if self._process.stdin is None or self._process.stdout is None:
             raise AssertionError("it was started without pipes")
-        self._process.stdin.write(json.dumps(told(session)) + "\n")
-        self._process.stdin.flush()
+        try:
+            self._process.stdin.write(json.dumps(told(session)) + "\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            with suppress(BrokenPipeError):  # what was not read is not written once more
+                self._process.stdin.close()
         answer = self._process.stdout.readline()
         if not answer:
-            raise RuntimeError(f"`{self._name}` ended with {self._process.wait()}: remove its environment")
+            status, said = self._process.wait(), self._errors.read_text(encoding="utf-8", errors="replace")
+            why = said.strip().splitlines()[-1:]
+            raise RuntimeError(f"`{self._name}` ended with {status}{f': {why[0]}' if why else ''}")
         return [Timed(*one) for one in json.loads(answer)]
 
 
@@ -101,10 +107,13 @@ def _started(seat: Seat, there: dict[Peer, Path], home: Path) -> Iterator[Beside
     python = next((str(found.absolute()) for peer, found in there.items() if peer.name == name), sys.executable)
     own = {"PYTHONPATH": os.pathsep.join(sys.path), STATE: str(place / "home")} if name.startswith(OURS) else {}
     command = [python, str(Path(worker.__file__).absolute()), name, storage, str(place)]
-    pipe, hidden, env = subprocess.PIPE, subprocess.DEVNULL, {**os.environ, **own}
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=hidden, text=True, cwd=place, env=env) as process:
+    pipe, env, errors = subprocess.PIPE, {**os.environ, **own}, place / "errors"
+    with (
+        errors.open("wb") as written,
+        subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=written, text=True, cwd=place, env=env) as process,
+    ):
         try:
-            yield Beside(process, name)
+            yield Beside(process, name, errors)
         finally:
             process.kill()
 
