@@ -68,7 +68,8 @@ def test_a_library_is_measured_beside_its_dialect(peer: Peer, tmp_path: Path) ->
             assert own.cost.calls == theirs.cost.calls == steps - refused
             assert theirs.ratio == round(theirs.cost.p50_us / own.cost.p50_us, 2)
             assert own.cpu_us is not None
-            assert own.cpu_us > 0
+            assert theirs.cpu_us is not None
+            assert theirs.cpu_ratio == round(theirs.cpu_us / own.cpu_us, 2)
 
 
 def test_a_library_that_ends_says_why(peer: Peer, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from stanchion_lab.bench.measure import Cost, cost_of
+from stanchion_lab.bench.measure import cost_of
 from stanchion_lab.bench.packs.pack import STATE, at_home
 from stanchion_lab.bench.packs.sessions import Session
 from stanchion_lab.bench.peers import worker
@@ -66,7 +66,7 @@ def sitting(effort: Effort, folder: Path, peers: tuple[Peer, ...] = PEERS, packs
     note = (
         f"{len(calls.steps):,} calls of {len(calls.sessions)} sessions from {calls.source}; medians by the clock, and\n"
         "  the mean of processor time; calls that one of a pair refuses are left out with both.\n"
-        "  Ratios are to Stanchion's row above, by the clock: above 1 Stanchion is faster"
+        "  Ratios are to Stanchion's row above: above 1 Stanchion is faster. On a busy machine trust the second"
     )
     rows = [row for peer in there for row in _compared(peer, took)]
     return Section("peers", note, [*rows, *_alone(packs, took), *missing])
@@ -171,5 +171,7 @@ def _row(name: str, took: list[Timed], ahead: list[int], what: str, base: Row | 
         return Row(name, amount=0, unit="calls")
     cost = cost_of([clock for clock, _ in spent])
     cpu_us = round(sum([used for _, used in spent]) / len(spent) / 1000, 2)
-    beside: Cost | None = None if base is None else base.cost
-    return Row(name, cost, None if beside is None else round(cost.p50_us / beside.p50_us, 2), cpu_us=cpu_us)
+    if base is None or base.cost is None or base.cpu_us is None:
+        return Row(name, cost, cpu_us=cpu_us)
+    ratio, cpu_ratio = round(cost.p50_us / base.cost.p50_us, 2), round(cpu_us / base.cpu_us, 2)
+    return Row(name, cost, ratio, cpu_us=cpu_us, cpu_ratio=cpu_ratio)
