@@ -29,8 +29,8 @@ CALL, RESULT = "call", "result"
 EVERY_S: Final = 0.0005
 """How often it is looked where the program is."""
 HOME: Final = f"{Path(stanchion.__file__).parent}/"
-LEAST_US: Final = 1.0
-"""What takes less than this of a call stands under `else`."""
+LEAST: Final = 0.02
+"""What takes less than this share of a call stands under `else`."""
 
 
 class Sampler:
@@ -108,16 +108,15 @@ def _rows(title: str, took_us: float, seen: Counter[str]) -> list[Row]:
     whole = sum(seen.values())
     if not whole:  # its result is judged with the call
         return []
-    made, rest = [Row(f"{title}: all", amount=took_us, unit="µs")], 0.0
-    for part, count in seen.most_common():
-        spent = took_us * count / whole
-        if spent < LEAST_US:
-            rest += spent
-        else:
-            made.append(Row(f"{title}: {part}", amount=spent, unit="µs", ratio=round(count / whole, 2)))
-    if rest >= LEAST_US:
-        made.append(Row(f"{title}: else", amount=rest, unit="µs", ratio=round(rest / took_us, 2)))
-    return made
+    shown = {part: spent for part, spent in seen.most_common() if spent >= LEAST * whole}
+    rest = whole - sum(shown.values())
+    if rest:
+        shown["else"] = rest
+    parts = {part: spent / whole for part, spent in shown.items()}
+    return [
+        Row(f"{title}: all", amount=took_us, unit="µs"),
+        *[Row(f"{title}: {part}", amount=took_us * one, unit="µs", ratio=round(one, 2)) for part, one in parts.items()],
+    ]
 
 
 class Phased:
