@@ -15,6 +15,8 @@ OUTCOMES: Final = "outcomes"
 """State and outcomes on disk, records in memory."""
 RECORDS: Final = "records"
 """Records on disk, state in memory."""
+MASKED: Final = "masked records"
+"""The same, with secrets taken out that are known by their form."""
 ALL_RULES: Final = "all rules"
 """Everything in memory, with all rules that a library has."""
 
@@ -74,8 +76,9 @@ PEERS: Final = (
         "judges no results, and without its log writes no records",
         "veronica",
         (
-            Kept(RECORDS, "steps, cost and failures bounded; VERONICA's audit log, and Stanchion's records", RECORDS),
-            Kept(MEMORY, f"steps, cost and failures bounded; {NOTHING}", MEMORY),
+            Kept(RECORDS, "VERONICA's audit log as it is by default, and Stanchion's records", RECORDS),
+            Kept(MASKED, "its log with its masker, and Stanchion's records with the guard `secrets`", MASKED),
+            Kept(MEMORY, NOTHING, MEMORY),
         ),
         whole=True,
     ),

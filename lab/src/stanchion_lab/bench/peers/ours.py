@@ -29,7 +29,7 @@ from stanchion.dialects.veronica import (
 from stanchion.runtime.shield import Shield
 from stanchion.runtime.standing.places import MEMORY
 from stanchion_lab.bench.packs.engines import CORE, choose
-from stanchion_lab.bench.peers.library import ALL_RULES, DISK, OUTCOMES, RECORDS
+from stanchion_lab.bench.peers.library import ALL_RULES, DISK, MASKED, OUTCOMES, RECORDS
 
 PACK: Final = "default"
 GOES: Final = (GuardrailAction.ALLOW, GuardrailAction.REDACT)
@@ -41,7 +41,7 @@ class Storage:
     def __init__(self, storage: str, folder: Path) -> None:
         self.storage = storage
         self.store = str(folder / "state.db") if storage in (DISK, OUTCOMES) else MEMORY
-        self.journal = str(folder / "trail") if storage in (DISK, RECORDS) else MEMORY
+        self.journal = str(folder / "trail") if storage in (DISK, RECORDS, MASKED) else MEMORY
 
 
 class Guardian:
@@ -101,7 +101,9 @@ class Veronica:
 
     def __init__(self, ends: ExitStack, place: Storage) -> None:
         core = [AgentStepGuard(10**9), BudgetEnforcer(10**6), CircuitBreaker()]
-        self._vi = ends.enter_context(VeronicaIntegration(core=core, store=place.store, journal=place.journal))
+        policy = {"guards": [{"use": "secrets", "action": "redact"}]} if place.storage == MASKED else None
+        made = VeronicaIntegration(core=core, policy=policy, store=place.store, journal=place.journal)
+        self._vi = ends.enter_context(made)
         self._made, self._comes, self._fails = False, "", False
         self._tool = self._called
 

@@ -111,8 +111,8 @@ class Penguin:
 
 class Veronica:
     """veronica-core: the pipeline of an integration whose shield has everything off, as it is without being told
-    otherwise, and the containment of steps, cost and failures around each call; with storage its audit log, secrets
-    masked."""
+    otherwise, and the containment of steps, cost and failures around each call; with storage its audit log, with or
+    without its masker of secrets."""
 
     def __init__(self, storage: str, folder: Path) -> None:
         from veronica_core import (  # type: ignore[import-not-found]  # it is in its own environment
@@ -130,7 +130,8 @@ class Veronica:
         self._context: Callable[[], Any] = lambda: ExecutionContext(
             limits, pipeline=ShieldPipeline(), circuit_breaker=CircuitBreaker()
         )
-        self._log = AuditLog(folder / "audit.jsonl", SecretMasker()) if storage == "records" else None
+        masker = SecretMasker() if storage == "masked records" else None
+        self._log = None if storage == "memory" else AuditLog(folder / "audit.jsonl", masker)
         self._run: Any = None
         self._made = False
 
