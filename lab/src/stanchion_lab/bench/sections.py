@@ -186,6 +186,7 @@ MAKERS: Final[dict[str, Callable[[Effort], Section]]] = {
     "decisions on each store": decisions_on_stores,
     "experience": _of("experience", "experience"),
     "layers of guardian": _of("layers", "layers"),
+    "where the time goes": _of("peers.shares", "shares"),
     "dialect agent33": _of("dialects.agent33", "agent33"),
     "dialect guardian": _of("dialects.guardian", "guardian"),
     "dialect ragix": _of("dialects.ragix", "ragix"),

@@ -7,14 +7,12 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import perf_counter_ns as clock, process_time_ns
+from time import process_time_ns
 from typing import Any, Final
 
 from stanchion.dialects.guardian import GuardianLayer
 from stanchion.runtime.shield import Shield
 from stanchion_lab.bench.measure import compare
-from stanchion_lab.bench.packs.players import Took
-from stanchion_lab.bench.packs.sessions import Session
 from stanchion_lab.bench.table import Effort, Row, Section, rows_of
 
 TITLE: Final = "dialect guardian"
@@ -98,24 +96,3 @@ def _reports(store: str, folder: Path, ends: ExitStack) -> tuple[Call, Call]:
         spoken.report_result(call, True, result=args["q"])
 
     return direct, dialect
-
-
-class Spoken:
-    """Sessions played in GuardianLayer's words."""
-
-    def __init__(self, spoken: GuardianLayer) -> None:
-        self._spoken = spoken
-
-    def play(self, session: Session, /) -> list[Took | None]:
-        """Play a session as one conversation; what is refused has taken its time like the rest."""
-        took: list[Took | None] = []
-        self._spoken.reset()
-        for step in session:
-            call = {"tool": step.tool, "arguments": step.args}
-            begun = clock()
-            ahead = bool(self._spoken.check(call)["allowed"])
-            called = clock()
-            error = str(step.result) if step.failed else None
-            self._spoken.report_result(call, not step.failed, error, result=None if step.failed else step.result)
-            took.append(Took(called - begun, clock() - called, ahead))
-        return took

@@ -5,12 +5,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from contextlib import ExitStack, closing
-from time import perf_counter_ns as clock, process_time_ns
+from time import process_time_ns
 from typing import Any, Final
 
 from stanchion.dialects.penguiflow import (
     GatewayConfig,
-    GuardrailAction,
     GuardrailEvent,
     GuardrailGateway,
     InjectionPatternRule,
@@ -24,15 +23,12 @@ from stanchion.runtime.run import Run
 from stanchion.runtime.shield import Shield
 from stanchion.runtime.standing.places import MEMORY
 from stanchion_lab.bench.measure import compare
-from stanchion_lab.bench.packs.players import Took
-from stanchion_lab.bench.packs.sessions import Session
 from stanchion_lab.bench.table import Effort, Row, Section, rows_of
 
 TITLE: Final = "dialect penguiflow"
 RUN: Final = "r1"
 TOOL: Final = "search"
 TEXT: Final = "The order was shipped on Monday and is expected within the week. " * 4
-GOES: Final = (GuardrailAction.ALLOW, GuardrailAction.REDACT)
 PATIENT: Final = GatewayConfig(sync_timeout_ms=30_000)
 
 Call = Callable[[], object]
@@ -76,12 +72,12 @@ def built_in() -> tuple[Any, ...]:
     return ToolAllowlistRule(denied_tools=frozenset({"rm"})), SecretRedactionRule(), InjectionPatternRule()
 
 
-def _gateway(ends: ExitStack, *more: Any, **places: Any) -> GuardrailGateway:
+def _gateway(ends: ExitStack, *more: Any) -> GuardrailGateway:
     """A gateway with PenguiFlow's rules and others."""
     registry = RuleRegistry()
     for rule in (*built_in(), *more):
         registry.register(rule)
-    return ends.enter_context(closing(GuardrailGateway(registry, config=PATIENT, **places)))
+    return ends.enter_context(closing(GuardrailGateway(registry, config=PATIENT)))
 
 
 def _made(ends: ExitStack, own: bool) -> tuple[GuardrailGateway, Run]:
@@ -136,37 +132,3 @@ EVENTS: Final[dict[str, Callable[[GuardrailGateway, Run], tuple[Call, Call]]]] =
     "llm_stream_chunk": _chunks,
     OWN: _calls,
 }
-
-
-class Spoken:
-    """Sessions played in PenguiFlow's words."""
-
-    def __init__(self, gateway: GuardrailGateway) -> None:
-        self._gateway = gateway
-        self._numbers = itertools.count()
-
-    def play(self, session: Session, /) -> list[Took | None]:
-        """Play a session as one run; what is refused has taken its time like the rest, and the next step begins
-        another run, because a STOP ends one."""
-        took: list[Took | None] = []
-        run_id = f"r{next(self._numbers)}"
-        for step in session:
-            begun = clock()
-            said = self._gateway.evaluate_sync(GuardrailEvent("tool_call_start", run_id, None, step.tool, step.args))
-            called = clock()
-            ahead = said.action in GOES
-            if ahead:
-                said = self._gateway.evaluate_sync(
-                    GuardrailEvent("tool_call_result", run_id, str(step.result), step.tool, step.args)
-                )
-            took.append(Took(called - begun, clock() - called, ahead))
-            if said.action not in GOES:
-                self._gateway.end(run_id)
-                run_id = f"r{next(self._numbers)}"
-        self._gateway.end(run_id)
-        return took
-
-
-def spoken(ends: ExitStack, **places: Any) -> Spoken:
-    """A player with PenguiFlow's rules; state and records are in memory, or where it is said."""
-    return Spoken(_gateway(ends, **places))

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
-from time import perf_counter_ns as clock, process_time_ns
-from typing import Any, Final
+from time import process_time_ns
+from typing import Final
 
 from stanchion.dialects.veronica import (
-    AgentStepGuard,
     BudgetConfig,
-    BudgetEnforcer,
-    CircuitBreaker,
     CircuitBreakerConfig,
     EgressConfig,
     ShieldConfig,
@@ -21,8 +18,6 @@ from stanchion.dialects.veronica import (
 from stanchion.runtime.calling.tool import Tool
 from stanchion.runtime.run import Run
 from stanchion_lab.bench.measure import compare
-from stanchion_lab.bench.packs.players import Took
-from stanchion_lab.bench.packs.sessions import Session
 from stanchion_lab.bench.table import Effort, Row, Section
 
 ARGS: Final = {"path": "src/app/login.py", "content": "x = 1\n"}
@@ -42,30 +37,6 @@ def veronica(effort: Effort) -> Section:
             rows += [Row(f"{what}: Stanchion", own), Row(f"{what}: dialect", other, ratio)]
     note = "budget window, breaker and egress list, state in memory, in CPU of the process"
     return Section("dialect veronica", note, rows)
-
-
-class Spoken:
-    """An integration with what its original has before and round a call: commands and paths read, steps, cost and
-    failures bounded, and the call itself, which does nothing."""
-
-    def __init__(self, stack: ExitStack, **places: Any) -> None:
-        core = [AgentStepGuard(10**9), BudgetEnforcer(10**6), CircuitBreaker()]
-        policy = {"guards": [{"use": "shell"}, {"use": "files"}]}
-        self._vi = stack.enter_context(VeronicaIntegration(core=core, policy=policy, **places))
-
-    def play(self, session: Session, /) -> list[Took | None]:
-        """Play a session; what is refused has taken its time like the rest."""
-        took: list[Took | None] = []
-        for step in session:
-            ctx = ToolCallContext("r1", tool_name=step.tool)
-            begun = clock()
-            came = self._vi.execute(ctx, _nothing, **step.args)
-            took.append(Took(clock() - begun, 0, came is None))
-        return took
-
-
-def _nothing(**_args: object) -> None:
-    return None
 
 
 def _integration(ends: ExitStack) -> VeronicaIntegration:

@@ -60,29 +60,6 @@ class Shielded:
         return took
 
 
-class Advised:
-    """A shield that also says what is known before each call, as GuardianLayer's check does."""
-
-    def __init__(self, shield: Shield) -> None:
-        self._shield = shield
-
-    def play(self, session: Session, /) -> list[Took | None]:
-        """Play a session as one run; what is refused has taken its time like the rest."""
-        took: list[Took | None] = []
-        with self._shield.run(AGENT, "work") as run:
-            for step in session:
-                begun = clock()
-                decision = run.check(step.tool, step.args)
-                ahead = decision.guardian_result(run.advice(step.tool, step.args)).allowed
-                called = clock()
-                if step.failed:
-                    run.error(step.tool, step.result, args=step.args, call=decision.id)
-                else:
-                    run.result(step.tool, step.args, step.result, call=decision.id)
-                took.append(Took(called - begun, clock() - called, ahead))
-        return took
-
-
 class Awaited:
     """A shield, asked in an event loop."""
 

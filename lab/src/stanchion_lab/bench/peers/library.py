@@ -1,4 +1,4 @@
-"""The libraries that are measured, what they read of a call, and an environment for each."""
+"""The libraries that are measured, the dialect that speaks for each, and an environment for each."""
 
 from __future__ import annotations
 
@@ -9,16 +9,38 @@ from typing import Final
 
 import msgspec
 
+MEMORY: Final = "memory"
+DISK: Final = "disk"
+OUTCOMES: Final = "outcomes"
+"""State and outcomes on disk, records in memory."""
+RECORDS: Final = "records"
+"""Records on disk, state in memory."""
+MASKED: Final = "masked records"
+"""The same, with secrets taken out that are known by their form."""
+ALL_RULES: Final = "all rules"
+"""Everything in memory, with all rules that a library has."""
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """One comparison: where the library keeps things, or what it is made with, and what is to be said of that; where
+    Stanchion keeps the same; and `more`, where Stanchion keeps things of its own accord, if that is more."""
+
+    storage: str
+    says: str
+    ours: str
+    more: str = ""
+
 
 class Peer(msgspec.Struct, frozen=True):
-    """A library on PyPI; `storages` says where it can keep what it learns or decides, `deep` whether it knows rules
-    that a call does not wait for."""
+    """A library on PyPI, and the dialect of Stanchion that is measured beside it. `less` is what it does not do and
+    Stanchion does; `whole` says that a call and its result are one step."""
 
     name: str
     version: str
-    reads: str
-    storages: tuple[str, ...] = ("memory",)
-    deep: bool = False
+    less: str
+    dialect: str
+    kept: tuple[Kept, ...]
+    whole: bool = False
 
     @property
     def pinned(self) -> str:
@@ -26,10 +48,40 @@ class Peer(msgspec.Struct, frozen=True):
         return f"{self.name}=={self.version}"
 
 
+NOTHING: Final = "nothing outlives the program"
 PEERS: Final = (
-    Peer("guardianlayer", "2.0.5", "hashes tool and arguments, reads no text", ("memory", "disk")),
-    Peer("penguiflow", "3.11.2", "reads the tool's name and, of results, 4 secret patterns; keeps nothing", deep=True),
-    Peer("veronica-core", "3.10.0", "reads a command's words and paths, no results", ("memory", "disk")),
+    Peer(
+        "guardianlayer",
+        "2.0.5",
+        "writes no records, keeps arguments with their secrets, compares calls as they are written",
+        "guardian",
+        (
+            Kept(DISK, "outcomes in SQLite, which is GuardianLayer's default", OUTCOMES, DISK),
+            Kept(MEMORY, NOTHING, MEMORY),
+        ),
+    ),
+    Peer(
+        "penguiflow",
+        "3.11.2",
+        "writes no records, knows 4 kinds of secrets and none that is encoded, looks for instructions in no result",
+        "penguiflow",
+        (
+            Kept(MEMORY, "its rules for tools and secrets", MEMORY),
+            Kept(ALL_RULES, "and for injection, by which Stanchion reads results as well", ALL_RULES),
+        ),
+    ),
+    Peer(
+        "veronica-core",
+        "3.10.0",
+        "judges no results, and without its log writes no records",
+        "veronica",
+        (
+            Kept(RECORDS, "VERONICA's audit log as it is by default, and Stanchion's records", RECORDS),
+            Kept(MASKED, "its log with its masker, and Stanchion's records with the guard `secrets`", MASKED),
+            Kept(MEMORY, NOTHING, MEMORY),
+        ),
+        whole=True,
+    ),
 )
 
 

@@ -1,188 +1,177 @@
-"""One sitting: everybody plays the same sessions by turns, each library in a process of its own."""
+"""One sitting: each library and the dialect that speaks for it play the same sessions by turns, in processes of their
+own."""
 
 from __future__ import annotations
 
 import itertools
 import json
+import os
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final
 
-from stanchion.dialects.guardian import GuardianLayer
-from stanchion.runtime.shield import Shield
-from stanchion_lab.bench.dialects.guardian import Spoken
-from stanchion_lab.bench.dialects.penguiflow import spoken
-from stanchion_lab.bench.dialects.veronica import Spoken as Veronica
-from stanchion_lab.bench.measure import Cost, cost_of
-from stanchion_lab.bench.packs.engines import CORE, choose
-from stanchion_lab.bench.packs.pack import at_home, in_memory
-from stanchion_lab.bench.packs.players import Advised, Player, Shielded, Took, play_all
-from stanchion_lab.bench.packs.sessions import Session, drawn
+from stanchion_lab.bench.measure import cost_of
+from stanchion_lab.bench.packs.pack import STATE, at_home
+from stanchion_lab.bench.packs.sessions import Session
 from stanchion_lab.bench.peers import worker
-from stanchion_lab.bench.peers.library import PEERS, NotInstalled, Peer, environment
+from stanchion_lab.bench.peers.library import DISK, MEMORY, PEERS, Kept, NotInstalled, Peer, environment
+from stanchion_lab.bench.peers.repeated import repeated, told, warming
+from stanchion_lab.bench.peers.worker import OURS, Timed
 from stanchion_lab.bench.table import Effort, Row, Section
 
 PACK: Final = "default"
-FLOW: Final = "penguiflow in its own words"
-LAYERS: Final = "guardian"
-DEEP: Final = "guardian and a deep rule"
-WORDS: Final = "guardian in GuardianLayer's words"
-SHIELD: Final = "veronica in its own words"
-OURS: Final = {
-    PACK: "reads all texts of calls and results",
-    FLOW: "the same rules through the dialect: reads all texts of results",
-    LAYERS: "compares calls, with experience and advice",
-    DEEP: "the same, and a deep rule that passes is asked beside each call",
-    WORDS: "the same as `guardian`, by `check` and `report_result`",
-    SHIELD: "reads commands and paths, bounds steps, cost and failures, makes the call, judges its result",
+WHAT: Final[dict[str, Callable[[Timed], tuple[int, int]]]] = {
+    "call": lambda took: (took.call, took.call_cpu),
+    "call and result": lambda took: (took.call + took.result, took.call_cpu + took.result_cpu),
 }
-WITH_DEEP: Final[dict[str, Any]] = {"name": "deep", "extends": LAYERS, "tools": {"*": {"risk": "low"}}}
-WHAT: Final[dict[str, Callable[[Took], int]]] = {
-    "call": lambda took: took.call,
-    "call and result": lambda took: took.call + took.result,
-}
+Seat = tuple[str, str]
+"""Who plays, and where it keeps things."""
 
 
 class Beside:
-    """A library in its own process. What it refuses has taken its time like the rest."""
+    """A library in its own process."""
 
-    def __init__(self, process: subprocess.Popen[str], peer: Peer) -> None:
-        self._process, self._peer = process, peer
+    def __init__(self, process: subprocess.Popen[str], name: str, errors: Path) -> None:
+        self._process, self._name, self._errors = process, name, errors
 
-    def play(self, session: Session, /) -> list[Took | None]:
+    def play(self, session: Session) -> list[Timed]:
         """Have it play a session."""
         if self._process.stdin is None or self._process.stdout is None:
             raise AssertionError("it was started without pipes")
-        told = [(step.tool, step.args, step.result, step.failed) for step in session]
-        self._process.stdin.write(json.dumps(told) + "\n")
-        self._process.stdin.flush()
+        try:
+            self._process.stdin.write(json.dumps(told(session)) + "\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            with suppress(BrokenPipeError):  # what was not read is not written once more
+                self._process.stdin.close()
         answer = self._process.stdout.readline()
         if not answer:
-            raise RuntimeError(f"`{self._peer.pinned}` ended with {self._process.wait()}: remove its environment")
-        return [Took(*one) for one in json.loads(answer)]
+            status, said = self._process.wait(), self._errors.read_text(encoding="utf-8", errors="replace")
+            why = said.strip().splitlines()[-1:]
+            raise RuntimeError(f"`{self._name}` ended with {status}{f': {why[0]}' if why else ''}")
+        return [Timed(*one) for one in json.loads(answer)]
 
 
-class Passes:
-    """A deep rule that has nothing against any call."""
-
-    id = "passes"
-    deep = True
-
-    def judge(self, _event: Any) -> None:
-        """Pass."""
-
-
-class Seat(NamedTuple):
-    """A library at the table, where it keeps things, and whether it asks a deep rule."""
-
-    peer: Peer
-    storage: str
-    player: Beside
-    deep: bool = False
-
-    @property
-    def name(self) -> str:
-        """What it is called among the players."""
-        return f"{self.peer.name}{' deep' if self.deep else ''} {self.storage}"
-
-    def faces(self, pack: str, storage: str) -> bool:
-        """Whether it is measured beside a pack of ours: one that knows deep rules asks one where we do."""
-        return self.storage == storage and self.deep == (pack == DEEP and self.peer.deep)
-
-
-def sitting(effort: Effort, folder: Path, peers: tuple[Peer, ...] = PEERS) -> Section:
-    """What a call, and a call with its result, cost everybody."""
-    calls = drawn(effort)
+def sitting(effort: Effort, folder: Path, peers: tuple[Peer, ...] = PEERS, packs: tuple[str, ...] = (PACK,)) -> Section:
+    """What a call, and a call with its result, cost each library and the dialect beside it, and some packs alone."""
+    calls = repeated(effort)
     with ExitStack() as stack:
         home = stack.enter_context(at_home())
-        choose(PACK, CORE)
-        players: dict[str, Player] = {
-            f"{PACK} memory": Shielded(in_memory(PACK, stack)),
-            f"{PACK} disk": Shielded(_on_disk(PACK, home / "own", stack)),
-            f"{FLOW} memory": spoken(stack),
-            f"{FLOW} disk": spoken(stack, store=str(home / "flow" / "state.db"), journal=str(home / "flow" / "trail")),
-            f"{LAYERS} memory": Advised(in_memory(LAYERS, stack)),
-            f"{LAYERS} disk": Advised(_on_disk(LAYERS, home / "layers", stack)),
-            f"{DEEP} memory": Advised(in_memory(WITH_DEEP, stack, (Passes(),))),
-            f"{DEEP} disk": Advised(_on_disk(WITH_DEEP, home / "deep", stack, (Passes(),))),
-            f"{WORDS} memory": Spoken(stack.enter_context(GuardianLayer())),
-            f"{WORDS} disk": Spoken(_spoken(home / "words", stack)),
-            f"{SHIELD} memory": Veronica(stack),
-            f"{SHIELD} disk": Veronica(
-                stack, store=str(home / "shield" / "state.db"), journal=str(home / "shield" / "trail")
-            ),
-        }
-        seats, missing = _seated(peers, folder, home, stack)
-        players |= {seat.name: seat.player for seat in seats}
-        took = play_all(players, calls.sessions)
+        there, missing = _installed(peers, folder)
+        players = {seat: stack.enter_context(_started(seat, there, home)) for seat in _seats(list(there), packs)}
+        took = _played(players, calls.sessions)
     note = (
-        f"{len(calls.steps):,} calls of {len(calls.sessions)} sessions from {calls.source}, refused or not;\n"
-        "  ratios are to Stanchion's pack above with the same storage: below 1 the other is faster"
+        f"{len(calls.steps):,} calls of {len(calls.sessions)} sessions from {calls.source}; medians by the clock, and\n"
+        "  the mean of processor time; calls that one of a pair refuses are left out with both.\n"
+        "  Ratios are to Stanchion's row above: above 1 Stanchion is faster. On a busy machine trust the second"
     )
-    return Section("peers", note, [*_rows(took, seats), *missing])
+    rows = [row for peer in there for row in _compared(peer, took)]
+    return Section("peers", note, [*rows, *_alone(packs, took), *missing])
 
 
-def _on_disk(source: str | dict[str, Any], folder: Path, stack: ExitStack, guards: tuple[Any, ...] = ()) -> Shield:
-    shield = Shield.load(source, store=str(folder / "state.db"), journal=str(folder / "trail"), guards=guards)
-    return stack.enter_context(shield)
-
-
-def _spoken(folder: Path, stack: ExitStack) -> GuardianLayer:
-    folder.mkdir()
-    return stack.enter_context(GuardianLayer(str(folder / "state.db"), journal=str(folder / "trail")))
-
-
-def _seated(peers: tuple[Peer, ...], folder: Path, home: Path, stack: ExitStack) -> tuple[list[Seat], list[Row]]:
-    """A process for each library and storage, and a row for each library that is not there."""
-    seats: list[Seat] = []
+def _installed(peers: tuple[Peer, ...], folder: Path) -> tuple[dict[Peer, Path], list[Row]]:
+    """The Python of each library, and a row for each that is not there."""
+    there: dict[Peer, Path] = {}
     missing: list[Row] = []
     for peer in peers:
         try:
-            python = environment(peer, folder)
+            there[peer] = environment(peer, folder)
         except NotInstalled as error:
-            missing.append(
-                Row(f"{peer.pinned}: not measured, it cannot be installed ({error})", amount=0, unit="calls")
-            )
-            continue
-        for storage, deep in itertools.product(peer.storages, (False, True) if peer.deep else (False,)):
-            place = home / f"{peer.name}-{storage}{'-deep' if deep else ''}"
-            place.mkdir()
-            started = stack.enter_context(_started(python, peer, storage, place, deep))
-            seats.append(Seat(peer, storage, started, deep))
-    return seats, missing
+            said = f"{peer.pinned}: not measured, it cannot be installed ({error})"
+            missing.append(Row(said, amount=0, unit="calls"))
+    return there, missing
+
+
+def _seats(peers: list[Peer], packs: tuple[str, ...]) -> list[Seat]:
+    """All who play: libraries stand beside the dialects that speak for them."""
+    seats: list[Seat] = []
+    for peer in peers:
+        for kept in peer.kept:
+            seats += [(peer.name, kept.storage), *_dialects(peer, kept)]
+    return [*seats, *[(OURS + pack, storage) for pack in packs for storage in (MEMORY, DISK)]]
+
+
+def _dialects(peer: Peer, kept: Kept) -> list[Seat]:
+    return [(OURS + peer.dialect, place) for place in (kept.ours, kept.more) if place]
 
 
 @contextmanager
-def _started(python: Path, peer: Peer, storage: str, place: Path, deep: bool) -> Iterator[Beside]:
+def _started(seat: Seat, there: dict[Peer, Path], home: Path) -> Iterator[Beside]:
     """A library in a process that ends with the sitting; what it leaves lies in the folder it works in."""
-    name = f"{peer.name} deep" if deep else peer.name
-    command = [str(python.absolute()), str(Path(worker.__file__).absolute()), name, storage, str(place)]
-    pipe, hidden = subprocess.PIPE, subprocess.DEVNULL
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=hidden, text=True, cwd=place) as process:
+    name, storage = seat
+    place = home / f"{name}-{storage}".replace(" ", "-")
+    place.mkdir()
+    python = next((str(found.absolute()) for peer, found in there.items() if peer.name == name), sys.executable)
+    own = {"PYTHONPATH": os.pathsep.join(sys.path), STATE: str(place / "home")} if name.startswith(OURS) else {}
+    command = [python, str(Path(worker.__file__).absolute()), name, storage, str(place)]
+    pipe, env, errors = subprocess.PIPE, {**os.environ, **own}, place / "errors"
+    with (
+        errors.open("wb") as written,
+        subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=written, text=True, cwd=place, env=env) as process,
+    ):
         try:
-            yield Beside(process, peer)
+            yield Beside(process, name, errors)
         finally:
             process.kill()
 
 
-def _rows(took: dict[str, list[Took | None]], seats: list[Seat]) -> list[Row]:
+def _played(players: dict[Seat, Beside], sessions: tuple[Session, ...]) -> dict[Seat, list[Timed]]:
+    """What every step took each player, once all are warm. They take turns, session by session, and each begins as
+    often as any other: what else the machine does meets all."""
+    order = list(players)
+    for session in warming(sessions):
+        for seat in order:
+            players[seat].play(session)
+    took: dict[Seat, list[Timed]] = {seat: [] for seat in order}
+    for session in sessions:
+        for seat in order:
+            took[seat] += players[seat].play(session)
+        order = [*order[1:], *order[:1]]
+    return took
+
+
+def _compared(peer: Peer, took: dict[Seat, list[Timed]]) -> list[Row]:
+    """The rows of a library, and of the dialect that speaks for it."""
     made = []
-    for what, pack, storage in itertools.product(WHAT, OURS, ("memory", "disk")):
-        mine = took[f"{pack} {storage}"]
-        own = cost_of([WHAT[what](one) for one in mine if one is not None])
-        lost = sum([one is None or not one.ahead for one in mine])
-        made.append(Row(f"{what}, {storage}: stanchion `{pack}` ({OURS[pack]}; refused {lost})", own))
-        made += [_row(what, seat, took[seat.name], own) for seat in seats if seat.faces(pack, storage)]
+    for kept in peer.kept:
+        own, *more = _dialects(peer, kept)
+        pair = [took[(peer.name, kept.storage)], *[took[seat] for seat in (own, *more)]]
+        ahead = [at for at in range(len(pair[0])) if all(one[at].ahead for one in pair)]
+        left = f"{len(pair[0]) - len(ahead)} left out"
+        for what in WHAT:
+            if peer.whole and what == "call":
+                continue
+            title = f"{what}, {kept.storage}"
+            base = _row(f"{title}: stanchion `{peer.dialect}` ({kept.says}; {left})", took[own], ahead, what)
+            made.append(base)
+            for seat in more:
+                made.append(_row(f"{title}: the same, and its records on disk", took[seat], ahead, what, base))
+            theirs = took[(peer.name, kept.storage)]
+            made.append(_row(f"{title}: {peer.pinned} ({peer.less})", theirs, ahead, what, base))
     return made
 
 
-def _row(what: str, seat: Seat, took: list[Took | None], own: Cost) -> Row:
-    played = [one for one in took if one is not None]
-    cost = cost_of([WHAT[what](one) for one in played])
-    ratio = round(cost.p50_us / own.p50_us, 2)
-    slower = f"; stanchion is {own.p50_us / cost.p50_us:.1f} times slower" if ratio < 1 else ""
-    asks = "; asks a deep rule that passes" if seat.deep else ""
-    said = f"{seat.peer.reads}{asks}; refused {sum([not one.ahead for one in played])}{slower}"
-    return Row(f"{what}, {seat.storage}: {seat.peer.pinned} ({said})", cost, ratio)
+def _alone(packs: tuple[str, ...], took: dict[Seat, list[Timed]]) -> list[Row]:
+    """Packs of Stanchion's, beside nobody: no library reads as much."""
+    made = []
+    for pack, what, storage in itertools.product(packs, WHAT, (MEMORY, DISK)):
+        played = took[(OURS + pack, storage)]
+        ahead = [at for at, one in enumerate(played) if one.ahead]
+        said = f"reads all texts of calls and results; {len(played) - len(ahead)} left out"
+        made.append(_row(f"{what}, {storage}: stanchion `{pack}` ({said})", played, ahead, what))
+    return made
+
+
+def _row(name: str, took: list[Timed], ahead: list[int], what: str, base: Row | None = None) -> Row:
+    spent = [WHAT[what](took[at]) for at in ahead]
+    if not spent:
+        return Row(name, amount=0, unit="calls")
+    cost = cost_of([clock for clock, _ in spent])
+    cpu_us = round(sum([used for _, used in spent]) / len(spent) / 1000, 2)
+    if base is None or base.cost is None or base.cpu_us is None:
+        return Row(name, cost, cpu_us=cpu_us)
+    ratio, cpu_ratio = round(cost.p50_us / base.cost.p50_us, 2), round(cpu_us / base.cpu_us, 2)
+    return Row(name, cost, ratio, cpu_us=cpu_us, cpu_ratio=cpu_ratio)

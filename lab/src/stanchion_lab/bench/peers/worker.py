@@ -1,6 +1,7 @@
 """Plays sessions through one library, in that library's own Python: reads them line by line, answers what they took.
 
-It imports nothing of Stanchion, and is run by its path: `python worker.py NAME STORAGE FOLDER`.
+It imports nothing of Stanchion unless Stanchion is the library, and is run by its path:
+`python worker.py NAME STORAGE FOLDER`.
 """
 
 from __future__ import annotations
@@ -11,29 +12,46 @@ import logging
 import os
 import sys
 from collections.abc import Callable
-from functools import partial
+from contextlib import ExitStack
+from inspect import iscoroutinefunction
 from pathlib import Path
-from time import perf_counter_ns as clock
-from typing import Any, Protocol
+from time import perf_counter_ns as clock, process_time_ns as processor
+from typing import Any, NamedTuple, Protocol
+
+OURS = "stanchion "
+"""How the names of Stanchion's own players begin."""
+
+
+class Timed(NamedTuple):
+    """What a step took, in nanoseconds: its call and its result, by the clock and of the processor; and whether it went
+    ahead."""
+
+    call: int
+    result: int
+    call_cpu: int
+    result_cpu: int
+    ahead: bool
 
 
 class Library(Protocol):
-    """A library, asked before and told after each call."""
+    """A library, asked before and told after each call. Both may be coroutines."""
 
     def begin(self) -> None:
         """A session begins."""
 
-    def call(self, tool: str, args: dict[str, Any]) -> bool:
-        """Whether a call goes ahead."""
+    def call(self, tool: str, args: dict[str, Any], result: str, failed: bool, /) -> Any:
+        """Whether a call goes ahead; one that makes the call itself has its result."""
 
-    def result(self, tool: str, args: dict[str, Any], result: str, failed: bool) -> None:
+    def result(self, tool: str, args: dict[str, Any], result: str, failed: bool, /) -> Any:
         """What came of it."""
 
 
 class Guardian:
-    """GuardianLayer: health, loops, experience and advice; with storage it asks a SQLite file for past calls."""
+    """GuardianLayer with its defaults: health, loops, experience and advice; with storage, as it is without being told
+    otherwise, it asks a SQLite file for past calls."""
 
-    def __init__(self, disk: bool, folder: Path) -> None:
+    def __init__(self, storage: str, folder: Path) -> None:
+        disk = storage == "disk"
         os.environ["GUARDIAN_MEMORY_DB"] = "false" if disk else "true"
         from GuardianLayer import GuardianLayer  # type: ignore[import-not-found]  # it is in its own environment
 
@@ -43,33 +61,20 @@ class Guardian:
         """Forget the session before."""
         self._layer.reset()
 
-    def call(self, tool: str, args: dict[str, Any]) -> bool:
+    def call(self, tool: str, args: dict[str, Any], _result: str, _failed: bool, /) -> bool:
         """Check the call."""
         return bool(self._layer.check({"tool": tool, "arguments": args})["allowed"])
 
-    def result(self, tool: str, args: dict[str, Any], result: str, failed: bool) -> None:
+    def result(self, tool: str, args: dict[str, Any], result: str, failed: bool, /) -> None:
         """Report whether it worked."""
         self._layer.report_result({"tool": tool, "arguments": args}, not failed, result if failed else None)
 
 
-class Passes:
-    """A deep rule for PenguiFlow that is asked about each call, and has nothing against it."""
-
-    rule_id, version, enabled = "passes", "1", True
-    supports_event_types = frozenset({"tool_call_start"})
-
-    def __init__(self, guardrails: Any) -> None:
-        self.cost, self.severity = guardrails.RuleCost.DEEP, guardrails.GuardrailSeverity.LOW
-
-    async def evaluate(self, _event: Any, _context: Any) -> None:
-        """Pass."""
-
-
 class Penguin:
-    """PenguiFlow: the gateway with all its built-in rules. With `deep` it has a rule more, which it does not wait for,
-    because no tool has a risk."""
+    """PenguiFlow with its defaults: the gateway with its built-in rules for tools and secrets, or with all of them,
+    told what its planner tells it."""
 
-    def __init__(self, _disk: bool, _folder: Path, deep: bool = False) -> None:
+    def __init__(self, storage: str, _folder: Path) -> None:
         from penguiflow.planner import guardrails  # type: ignore[import-not-found]  # it is in its own environment
         from penguiflow.steering.guard_inbox import (  # type: ignore[import-not-found]  # the same
             InMemoryGuardInbox,
@@ -77,14 +82,12 @@ class Penguin:
 
         self._made = guardrails
         registry = guardrails.RuleRegistry()
-        for rule in (guardrails.ToolAllowlistRule, guardrails.SecretRedactionRule, guardrails.InjectionPatternRule):
-            registry.register(rule())
-        if deep:
-            registry.register(Passes(guardrails))
+        registry.register(guardrails.ToolAllowlistRule(denied_tools=frozenset({"rm"})))
+        registry.register(guardrails.SecretRedactionRule())
+        if storage == "all rules":
+            registry.register(guardrails.InjectionPatternRule())
         self._inbox = InMemoryGuardInbox(guardrails.AsyncRuleEvaluator(registry))
-        config = guardrails.GatewayConfig(async_enabled=deep)
-        self._gateway = guardrails.GuardrailGateway(registry, self._inbox, config)
-        self._loop = asyncio.new_event_loop()
+        self._gateway = guardrails.GuardrailGateway(registry, self._inbox, guardrails.GatewayConfig())
         self._context: Any = None
 
     def begin(self) -> None:
@@ -92,25 +95,26 @@ class Penguin:
         self._inbox.drain_responses("r1")
         self._context = self._made.GuardrailContext(run_id="r1")
 
-    def call(self, tool: str, args: dict[str, Any]) -> bool:
+    async def call(self, tool: str, args: dict[str, Any], _result: str, _failed: bool, /) -> bool:
         """Evaluate the start of a call."""
-        return self._evaluated("tool_call_start", tool_name=tool, tool_args=args, text_content=json.dumps(args))
+        return await self._evaluated("tool_call_start", tool_name=tool, tool_args=args)
 
-    def result(self, tool: str, args: dict[str, Any], result: str, failed: bool) -> None:
+    async def result(self, tool: str, args: dict[str, Any], result: str, _failed: bool, /) -> None:
         """Evaluate its result."""
-        self._evaluated("tool_call_result", tool_name=tool, tool_args=args, text_content=result)
+        await self._evaluated("tool_call_result", tool_name=tool, tool_args=args, text_content=result)
 
-    def _evaluated(self, kind: str, **fields: Any) -> bool:
+    async def _evaluated(self, kind: str, **fields: Any) -> bool:
         event = self._made.GuardrailEvent(event_type=kind, run_id="r1", **fields)
-        decision = self._loop.run_until_complete(self._gateway.evaluate(self._context, event))
+        decision = await self._gateway.evaluate(self._context, event)
         return decision.action.value in ("ALLOW", "REDACT")
 
 
 class Veronica:
-    """veronica-core: the policy engine before a call, and the containment of steps, cost and failures around it; with
-    storage its audit log, secrets masked."""
+    """veronica-core: the pipeline of an integration whose shield has everything off, as it is without being told
+    otherwise, and the containment of steps, cost and failures around each call; with storage its audit log, with or
+    without its masker of secrets."""
 
-    def __init__(self, disk: bool, folder: Path) -> None:
+    def __init__(self, storage: str, folder: Path) -> None:
         from veronica_core import (  # type: ignore[import-not-found]  # it is in its own environment
             CircuitBreaker,
             ExecutionConfig,
@@ -118,59 +122,87 @@ class Veronica:
             WrapOptions,
         )
         from veronica_core.audit.log import AuditLog  # type: ignore[import-not-found]  # the same
-        from veronica_core.security.capabilities import CapabilitySet  # type: ignore[import-not-found]  # the same
         from veronica_core.security.masking import SecretMasker  # type: ignore[import-not-found]  # the same
-        from veronica_core.security.policy_engine import PolicyHook  # type: ignore[import-not-found]  # the same
         from veronica_core.shield.pipeline import ShieldPipeline  # type: ignore[import-not-found]  # the same
-        from veronica_core.shield.types import Decision, ToolCallContext  # type: ignore[import-not-found]  # the same
 
-        self._about, self._allow, self._options = ToolCallContext, Decision.ALLOW, WrapOptions
-        self._pipeline = ShieldPipeline(tool_dispatch=PolicyHook(caps=CapabilitySet.dev()))
-        limits = ExecutionConfig(max_cost_usd=1e6, max_steps=500, max_retries_total=100)
-        # The hook is asked with the call's own words: a context that is given it asks again without any, and halts.
-        self._context: Callable[[], Any] = lambda: ExecutionContext(limits, circuit_breaker=CircuitBreaker())
-        self._log = AuditLog(folder / "audit.jsonl", SecretMasker()) if disk else None
+        self._options = WrapOptions
+        limits = ExecutionConfig(max_cost_usd=1e6, max_steps=10**9, max_retries_total=10**9)
+        self._context: Callable[[], Any] = lambda: ExecutionContext(
+            limits, pipeline=ShieldPipeline(), circuit_breaker=CircuitBreaker()
+        )
+        masker = SecretMasker() if storage == "masked records" else None
+        self._log = None if storage == "memory" else AuditLog(folder / "audit.jsonl", masker)
         self._run: Any = None
+        self._made = False
 
     def begin(self) -> None:
         """Begin a chain of calls."""
         self._run = self._context()
 
-    def call(self, tool: str, args: dict[str, Any]) -> bool:
-        """Evaluate the policy, and the limits around a call that does nothing."""
-        action, words = _as_action(tool, args)
-        about = self._about(request_id="r1", tool_name=tool, metadata={"action": action, "args": words})
-        said = self._pipeline.before_tool_call(about)
-        held = self._run.wrap_tool_call(_nothing, self._options(operation_name=tool))
+    def call(self, tool: str, args: dict[str, Any], result: str, failed: bool, /) -> bool:
+        """Have the call made under all limits; whether it was made."""
+        self._made = False
+        said = self._run.wrap_tool_call(lambda: self._tool(result, failed, **args), self._options(operation_name=tool))
         if self._log is not None:
             self._log.write("tool_call", {"tool": tool, "args": args, "decision": said.value})
-        return bool(said == self._allow and held == self._allow)
-
-    def result(self, tool: str, args: dict[str, Any], result: str, failed: bool) -> None:
-        """It reads no results; with storage they are written down."""
-        if self._log is not None:
             self._log.write("tool_result", {"tool": tool, "result": result, "failed": failed})
+        return self._made
+
+    def result(self, tool: str, args: dict[str, Any], result: str, failed: bool, /) -> None:
+        """It reads no results."""
+
+    def _tool(self, comes: str, fails: bool, /, **_args: Any) -> str:
+        self._made = True
+        if fails:
+            raise RuntimeError(comes)
+        return comes
 
 
-def _nothing() -> None:
-    return None
-
-
-def _as_action(tool: str, args: dict[str, Any]) -> tuple[str, list[str]]:
-    """A call in the words of the policy engine."""
-    if "command" in args and tool not in ("edit_file", "write_file"):
-        return "shell", str(args["command"]).split()
-    if "path" in args:
-        return "file_read" if "read" in tool else "file_write", [str(args["path"])]
-    return "net", [str(value) for value in args.values()]
-
-
-LIBRARIES: dict[str, Callable[[bool, Path], Library]] = {
+LIBRARIES: dict[str, Callable[[str, Path], Library]] = {
     "guardianlayer": Guardian,
     "penguiflow": Penguin,
-    "penguiflow deep": partial(Penguin, deep=True),
     "veronica-core": Veronica,
 }
+
+
+def played(library: Any, session: list[Any], loop: asyncio.AbstractEventLoop) -> list[Timed]:
+    """What every step of a session took."""
+    library.begin()
+    if iscoroutinefunction(library.call):
+        return loop.run_until_complete(_awaited(library, session))
+    took = []
+    for step in session:
+        used, begun = processor(), clock()
+        ahead = library.call(*step)
+        called, used_called = clock(), processor()
+        again = clock()
+        if ahead:
+            library.result(*step)
+        ended, used_ended = clock(), processor()
+        took.append(Timed(called - begun, ended - again, used_called - used, used_ended - used_called, ahead))
+    return took
+
+
+async def _awaited(library: Any, session: list[Any]) -> list[Timed]:
+    took = []
+    for step in session:
+        used, begun = processor(), clock()
+        ahead = await library.call(*step)
+        called, used_called = clock(), processor()
+        again = clock()
+        if ahead:
+            await library.result(*step)
+        ended, used_ended = clock(), processor()
+        took.append(Timed(called - begun, ended - again, used_called - used, used_ended - used_called, ahead))
+    return took
+
+
+def _made(name: str, storage: str, folder: Path, ends: ExitStack) -> Any:
+    if not name.startswith(OURS):
+        return LIBRARIES[name](storage, folder)
+    from stanchion_lab.bench.peers import ours
+
+    return ours.OURS[name.removeprefix(OURS)](ends, ours.Storage(storage, folder))
 
 
 def main() -> None:
@@ -179,17 +211,11 @@ def main() -> None:
     os.dup2(2, 1)
     logging.disable(logging.CRITICAL)
     name, storage, folder = sys.argv[1:]
-    library = LIBRARIES[name](storage == "disk", Path(folder))
-    for line in sys.stdin:
-        library.begin()
-        took = []
-        for tool, args, result, failed in json.loads(line):
-            begun = clock()
-            ahead = library.call(tool, args)
-            called = clock()
-            library.result(tool, args, result, failed)
-            took.append((called - begun, clock() - called, ahead))
-        print(json.dumps(took), file=answers, flush=True)
+    loop = asyncio.new_event_loop()
+    with ExitStack() as ends:
+        library = _made(name, storage, Path(folder), ends)
+        for line in sys.stdin:
+            print(json.dumps(played(library, json.loads(line), loop)), file=answers, flush=True)
 
 
 if __name__ == "__main__":
