@@ -50,7 +50,8 @@ def _called(node: ast.Call, values: Values, made: dict[str, frozenset[str]]) -> 
         on = _swept(func.value, made)
     texts = [values.value(each) for each in flat]
     args = [_swept(each, made) if text is None else text for each, text in zip(flat, texts, strict=True)]
-    return Called(name, of, on, tuple(args), used)
+    named = [(word.arg, values.value(word.value)) for word in node.keywords if word.arg is not None]
+    return Called(name, of, on, tuple(args), used, tuple(named))
 
 
 def _swept(node: ast.expr, made: dict[str, frozenset[str]]) -> str | None:
