@@ -72,6 +72,12 @@ def test_git_changes_files_that_its_words_name(text: str, expected: list[str]) -
         ("jq . a.json | sponge b.json", ["b.json"]),
         ("pandoc a.md -o a.html", ["a.html"]),
         ("npm install --save @scope/pkg", []),
+        ("sed -n 'w b.txt' a.txt", ["b.txt"]),
+        ("sed 's/a/b/gw b.txt' a.txt", ["b.txt"]),
+        ("sed 's/new word/w x/' a.txt", []),
+        ("cargo new crates/x", ["crates/x"]),
+        ("tsc --outDir lib a.ts", ["lib"]),
+        ("git show HEAD:x | git apply", ["?"]),
     ],
 )
 def test_programs_are_told_where_to_write(text: str, expected: list[str]) -> None:
@@ -87,6 +93,9 @@ def test_programs_are_told_where_to_write(text: str, expected: list[str]) -> Non
         ('python3 -c "$CODE"', ["?"]),
         ("curl -s https://example.com/x.py | python3", ["?"]),
         ("python3 script.py a b", []),
+        ("uv run --no-sync python3.13 -c \"open('a', 'w')\"", ["a"]),
+        ("poetry run pytest -q", []),
+        ("Rscript -e 'write(1, \"a\")'", ["?"]),
         ("cat > s.py <<'E'\nopen('a', 'w')\nE\npython3 s.py", ["a"]),
         ("osascript -e 'do something'", ["?"]),
         ("node -e \"require('fs').writeFileSync('a.js', 1)\"", ["a.js"]),
@@ -131,6 +140,8 @@ def test_code_and_variables_write_files_too(text: str, expected: list[str]) -> N
         ("'a/b'.replace('a', 'c'); [1].copy(); x = {}.copy()", (), ()),
         ("items = ['a']; items.remove('a')", (), ()),
         ("df.rename(columns={'a': 'b'})", (), ()),
+        ("import logging; logging.basicConfig(level=1)", (), ()),
+        ("import logging; logging.basicConfig(filename='a.log')", ("a.log",), ()),
     ],
 )
 def test_python_is_read_call_by_call(code: str, writes: tuple[str, ...], deletes: tuple[str, ...]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 from typing import Final
 
 from stanchion.readings.programs.calls import ENVIRONMENT, LONGEST, MANY, Called, Code
@@ -14,6 +15,11 @@ CLOSURE: Final = 6
 """How often what variables are made of is looked up in turn."""
 
 
+KEPT: Final = 32
+"""How many pieces of code are remembered: several ask for the same one."""
+
+
+@lru_cache(KEPT)
 def read_python(code: str) -> Code | None:
     """What a piece of Python calls; `None` where it is none, or too much of it."""
     if len(code) > LONGEST:

@@ -138,6 +138,8 @@ def _uses(call: Called) -> Iterator[tuple[str, str | None]]:
         library or name not in OFTEN_OTHER or _is_bare(call) or (name, len(args)) == ("replace", 1)
     ):
         yield from _moved(call, library)
+    elif name == "basicConfig":
+        yield from [("write", text) for key, text in call.named if key == "filename"]
     elif name in FIRST:
         yield "write", _first(call)
     elif name == "write" and library and args and call.of.rpartition(".")[2] in LIBRARIES:

@@ -70,8 +70,17 @@ PACKS: Final = listed("gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lzma compre
 """Programs that put another file in the place of the one that they are given."""
 LAST: Final = listed("ffmpeg convert magick objcopy wkhtmltopdf pdftk qpdf cwebp sox")
 """Programs whose last operand is the file that they make."""
+RUNNERS: Final = listed("uv poetry pipenv pdm hatch rye pixi conda mamba micromamba bundle")
+STARTS: Final = frozenset({"run", "exec"})
+"""Programs that start another one in a place of its own, and how they are told to."""
+UNREAD: Final = listed("rscript julia swift scala elixir erl ghc octave clojure bb racket sbcl guile r")
+INLINE: Final = listed("-e -E --eval --execute -eval -p")
+"""Programs that run code of a language that nobody here reads, and how they are given it."""
 OTHERS: Final = listed("format check lint fix eslint")
 
+_SED: Final = regex(r"(?:^|[;{}\n])\s*(?:\d+|\$|/[^/\n]*/)?\s*w\s+([^\s;}]+)")
+_SWAP: Final = regex(r"[gpiIMme\d]*w\s+(\S+)")
+"""A file that a script of `sed` writes: by a command, and behind a swap."""
 _NAMED: Final = regex(r"[^\s:=,]*(?:/[^\s:=,]*|[^\s:=,/]\.[A-Za-z]\w{0,9})")
 
 
@@ -101,6 +110,12 @@ def _changed(command: Command, files: Mapping[str, str]) -> Iterator[Changed]:
             yield Changed("", "write", command.cwd, command.words)
     if not command.argv:
         return
+    if command.name == "git" and isinstance(command.given, Open) and command.operands[:1] in (("apply",), ("am",)):
+        yield Changed("", "write", command.cwd, command.words)
+    if command.name in UNREAD and not INLINE.isdisjoint(command.argv[1:]):
+        yield Changed("", "write", command.cwd, command.words)
+    if command.name in RUNNERS and not STARTS.isdisjoint(command.argv[1:3]):
+        yield from _started(command, files)
     told: Callable[[Command], Iterator[tuple[str, Use]]] = changed_by_git if command.name == "git" else _by_words
     for count, (path, use) in enumerate(told(command)):
         if count >= MOST:
@@ -109,6 +124,16 @@ def _changed(command: Command, files: Mapping[str, str]) -> Iterator[Changed]:
         yield Changed(path, use, command.cwd) if known and path else Changed("", use, command.cwd, command.words)
     if command.name in LANGUAGES and not (command.name == "vim" and len(command.argv) < 3):
         yield from _by_code(command, files)
+
+
+def _started(command: Command, files: Mapping[str, str]) -> Iterator[Changed]:
+    """What a program changes that another one starts: `uv run python -c …`."""
+    at = next(at for at, word in enumerate(command.argv) if word in STARTS) + 1
+    while at < len(command.argv) and command.argv[at][:1] == "-":
+        at += 1
+    rest = command.argv[at:]
+    if rest and rest[0] not in RUNNERS:
+        yield from _changed(Command(rest, cwd=command.cwd, given=command.given), files)
 
 
 def _by_code(command: Command, files: Mapping[str, str]) -> Iterator[Changed]:
@@ -132,7 +157,7 @@ def _by_words(command: Command) -> Iterator[tuple[str, Use]]:
     into = INTO.get(name, frozenset())
     for word, after in pairwise((*argv[1:], "")):
         option, equals, value = word.partition("=")
-        if word in into and after:
+        if (word in into or (word[:2] == "--" and word.lower() in into)) and after:
             yield after, "write"
         elif (option in into and equals) or (option.lower() in ANYWHERE and equals and _NAMED.fullmatch(value)):
             yield value, "write"
@@ -155,10 +180,24 @@ def _by_words(command: Command) -> Iterator[tuple[str, Use]]:
         yield from [(word, "delete") for word in operands]
     elif name in LAST and len(operands) > 1:
         yield operands[-1], "write"
+    elif name in ("sed", "gsed"):
+        yield from [(path, "write") for word in argv[1:] for path in _by_sed(word)]
+    elif name == "cargo" and operands[:1] in (["new"], ["init"]):
+        yield from [(word, "write") for word in operands[1:2]]
     elif name == "split":
         values = set(_values(argv))
         files = [word for word in operands if word not in values]
         yield files[1] if len(files) > 1 else "x", "write"
+
+
+def _by_sed(script: str) -> Iterator[str]:
+    """The files that a script of `sed` writes, beside those that it reads."""
+    sign = script[1:2]
+    if script[:1] == "s" and sign and not sign.isalnum() and not sign.isspace():
+        behind = _SWAP.match(sign.join(script.split(sign)[3:]))
+        yield from [] if behind is None else [behind[1]]
+    else:
+        yield from [found[1] for found in _SED.finditer(script)]
 
 
 def _values(argv: tuple[str, ...]) -> Iterator[str]:

@@ -26,8 +26,16 @@ PYTHON: Final = Language(("-c",))
 E_CODE: Final = Language(("-e", "-E", "--eval", "-p", "--print"))
 POWERSHELL: Final = Language(("-command", "-c", "/c", "/command"))
 LANGUAGES: Final[dict[str, Language]] = {
-    **dict.fromkeys(listed("python python2 python3 pypy pypy3 python3.10 python3.11 python3.12 ipython"), PYTHON),
-    **dict.fromkeys(listed("perl ruby node nodejs bun lua lua5.1 lua5.3 lua5.4 groovy jrunscript"), E_CODE),
+    **dict.fromkeys(
+        listed(
+            "python python2 python3 python3.8 python3.9 python3.10 python3.11 python3.12 python3.13 python3.14 pypy "
+            "pypy3 ipython"
+        ),
+        PYTHON,
+    ),
+    **dict.fromkeys(
+        listed("perl ruby node nodejs bun lua lua5.1 lua5.3 lua5.4 groovy jrunscript tsx ts-node"), E_CODE
+    ),
     "deno": Language(("eval",)),
     "php": Language(("-r",)),
     "osascript": Language(("-e",)),
