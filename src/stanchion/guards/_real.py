@@ -24,3 +24,9 @@ def led_to(asked: Asked, value: Any) -> tuple[list[str], list[str]]:
     if len(roots) != len(asked.roots) or len(paths) != len(asked.paths):
         raise ValueError("the disk was asked for other paths")
     return roots, paths
+
+
+def absent_of(asked: Asked, value: Any) -> list[bool]:
+    """Which paths of a question belong to another disk, by the disk's answer; none where it does not say."""
+    said = value.get("absent", [])
+    return said if len(said) == len(asked.paths) else [False] * len(asked.paths)

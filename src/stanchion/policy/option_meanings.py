@@ -222,8 +222,9 @@ OPTIONS: Final[dict[str, str]] = {
     "files.unprotected": "Files that are not protected here although a list contains them, as globs.",
     "files.shipped": "If `true`, the files on Stanchion's own list are protected: secrets, keys, system files, its "
     "own files.",
-    "files.surroundings": "If `true`, folders for temporary files may be used, and projects beside the run's folders "
-    "and what is installed may be read, although they are outside.",
+    "files.surroundings": "If `true`, folders for temporary files and caches may be used, and projects beside the "
+    "run's folders and what is installed may be read, although they are outside; with `real_paths`, a person is asked "
+    "about the rest.",
     "files.arguments": "Arguments that name files, each with whether the file is read, written or deleted; if absent, "
     "the names of arguments decide.",
     "files.tools": "Whether a tool reads, writes or deletes files, by name or glob; if absent, the names of tools "

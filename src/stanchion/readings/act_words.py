@@ -51,7 +51,7 @@ PATHS: Final = frozenset(
     {
         "path", "paths", "file", "files", "filepath", "filepaths", "filename", "filenames", "fname", "targetfile",
         "targetfiles", "targetpath", "notebookpath", "directory", "dir", "folder", "root", "relativepath",
-        "absolutepath", "fullpath", "localpath", "pathname", "location",
+        "absolutepath", "fullpath", "localpath", "pathname", "location", "targetdir", "targetdirectory", "targetfolder",
     }
 )  # fmt: skip
 SOURCES: Final = frozenset(
@@ -62,11 +62,26 @@ SOURCES: Final = frozenset(
 RESULTS: Final = frozenset(
     {
         "outputpath", "outputfile", "outputdir", "outfile", "newpath", "destpath", "dstpath", "destinationpath",
-        "destinationfile", "destfile", "topath", "saveto", "saveas", "savepath", "exportpath",
+        "destinationfile", "destfile", "topath", "saveto", "saveas", "savepath", "exportpath", "outdir", "outpath",
+        "outfilename", "outputfilename", "outputfilepath", "outputfolder", "outputdirectory", "destdir", "destfolder",
+        "destinationdir", "destinationfolder", "destinationdirectory", "savedir", "savefile", "downloadpath",
+        "downloaddir", "exportfile", "exportdir", "writeto", "extractto", "extractdir", "extractpath", "unpackto",
     }
 )  # fmt: skip
 LOOSE_SOURCES: Final = frozenset({"source", "sources", "src", "from", "old", "input", "inputs"})
 LOOSE_RESULTS: Final = frozenset({"destination", "dest", "dst", "to", "new", "output", "out"})
+PUTS: Final = frozenset({"destination", "dest", "dst", "output", "out"})
+"""Those of them that say where something is put, whatever the tool is called."""
+LOOSE_PUTS: Final = (LOOSE_RESULTS - PUTS) | frozenset({"target", "targets"})
+"""Those that say so only where the tool's name says that it makes a file."""
+MAKES: Final = frozenset(
+    {
+        "convert", "export", "render", "generate", "extract", "unpack", "unzip", "untar", "compile", "build", "dump",
+        "download", "archive", "compress", "screenshot", "plot", "copy", "cp", "transform", "transcode", "save",
+        "install", "clone", "scaffold", "bundle", "package", "print", "record", "merge", "split",
+    }
+)  # fmt: skip
+"""Words in the name of a tool whose work ends in a file."""
 LOOSE: Final = LOOSE_SOURCES | LOOSE_RESULTS | frozenset({"target", "targets"})
 """Names of arguments that name files only where the tool's name speaks of files, or of doing something to them."""
 STARTS: Final = frozenset(

@@ -115,7 +115,8 @@ def test_home_and_file_urls_are_found_on_the_disk(box: Path, monkeypatch: pytest
     monkeypatch.setenv("HOME", str(box))
     asked = Asked(("~",), (("~/near", ""), (f"file://{box}/ne%61r", ""), ("$HOME/near", "")), ("read",) * 3, "")
     answer = real_paths(asked)
-    assert answer == {"roots": [str(box.resolve())], "paths": [str(box.resolve() / "src/a.py")] * 3}
+    found = [str(box.resolve() / "src/a.py")] * 3
+    assert answer == {"roots": [str(box.resolve())], "paths": found, "absent": [False] * 3}
 
 
 def test_a_late_answer_is_judged_by_what_was_asked(box: Path) -> None:

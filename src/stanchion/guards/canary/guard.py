@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Annotated, ClassVar, Final, Literal
 
 import msgspec
@@ -19,6 +19,8 @@ from stanchion.kernel.regex import regex
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
+from stanchion.readings.disguise.layers import layers
+from stanchion.readings.disguise.runs import SHORTEST
 
 CODES: Final = declare(
     {
@@ -104,8 +106,16 @@ def _bodies(reading: Reading[Event]) -> tuple[str, ...]:
     """What may be a canary in an event, whosever it is."""
     event = reading.event
     if isinstance(event, ModelChunk):
-        return tuple(bodies(event.before + event.text))
-    return tuple(bodies("\n".join([*reading.strings, *_names(event)])))
+        return tuple(_in_all([event.before + event.text]))
+    return tuple(_in_all([*reading.strings, *_names(event)]))
+
+
+def _in_all(texts: list[str]) -> Iterator[str]:
+    """What may be a canary in texts together, and in what each of them says in other forms."""
+    yield from bodies("\n".join(texts))
+    for text in texts:
+        for said in layers(text) if len(text) >= SHORTEST else ():
+            yield from bodies(said)
 
 
 def _names(event: Event) -> list[str]:

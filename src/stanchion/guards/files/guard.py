@@ -18,6 +18,7 @@ from stanchion.guards.files.scope import FileScope, Folders, first_match, folder
 from stanchion.guards.files.search_path import adds_to_path
 from stanchion.guards.files.shown import shown
 from stanchion.guards.files.surroundings import around, elsewhere
+from stanchion.guards.files.untold import untold
 from stanchion.guards.files.written.harm import HARMS, HarmReader, harm_by_swaps, harm_by_words
 from stanchion.kernel.actions import STOPS, Action, Category
 from stanchion.kernel.contract.values import Beside
@@ -210,6 +211,8 @@ class Files(msgspec.Struct, frozen=True, dict=True):
                 worst = finding
                 if worst.action >= STOPS:
                     return worst
+        if worst is None and (self.write is not None or self._scope(event.run.task).write is not None):
+            worst = untold(reading, ACTIONS[self.action])
         paths = [target.text for target in named if target.use == "write"] if self._contents is not None else []
         written = self._written(reading, paths[:CONTENTS_OF]) if paths else None
         return written if written is not None and (worst is None or written.action > worst.action) else worst
@@ -357,10 +360,8 @@ class Files(msgspec.Struct, frozen=True, dict=True):
             return None
         within = folder.within(place)
         allowed = self.write if use in CHANGES else self.read
-        if (
-            allowed is not None
-            and first_match(self._lists["write" if use in CHANGES else "read"], place, within) is None
-        ):
+        listed = self._lists["write" if use in CHANGES else "read"]
+        if allowed is not None and first_match(listed, place, within) is None:
             return self._unlisted(text, use, "the policy")
         scope = self._scope(task)
         if use in CHANGES and scope.write is not None and first_match(scope.write, place, within) is None:

@@ -7,19 +7,26 @@ from typing import Any, ClassVar, Protocol, Self, cast
 import msgspec
 
 from stanchion.guards._own import OwnPlaces
-from stanchion.guards._real import Asked, led_to
-from stanchion.guards.files.protected.rule import Use
+from stanchion.guards._real import Asked, absent_of, led_to
+from stanchion.guards.files.protected.rule import CHANGES, Use
 from stanchion.guards.files.scope import Folders, folders
 from stanchion.guards.files.shown import shown
+from stanchion.guards.files.surroundings import is_open
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.lookups import Lookup
+from stanchion.kernel.option import ACTIONS, PlainActionName
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
 from stanchion.readings.paths.place import Place, is_url, place_of
 from stanchion.readings.paths.targets import Target
+
+
+def _severity(one: Target) -> int:
+    """Where a path is read and changed, it counts as changed."""
+    return one.use in CHANGES
 
 
 class Judges(Protocol):
@@ -33,6 +40,12 @@ class Judges(Protocol):
 
     @property
     def case_insensitive(self) -> bool: ...
+
+    @property
+    def surroundings(self) -> bool: ...
+
+    @property
+    def asked(self) -> PlainActionName: ...
 
     def told(self, places: OwnPlaces) -> Self: ...
 
@@ -68,9 +81,10 @@ class RealFiles(msgspec.Struct, frozen=True):
         return Lookup("", asked, self.files.deadline_ms) if asked.paths else None
 
     def _asked(self, reading: Reading[ToolCall]) -> Asked:
-        found = {
-            (one.text, one.base): one.use for one in self.files.targets(reading) if one.sure and not is_url(one.text)
-        }
+        surely = [one for one in self.files.targets(reading) if one.sure and not is_url(one.text)]
+        if self.files.surroundings:
+            surely = [one for one in surely if one.use != "read" or one.how != "looks"]
+        found = {(one.text, one.base): one.use for one in sorted(surely, key=_severity)}
         return Asked(self.files.root, tuple(found), tuple(found.values()), reading.event.run.task)
 
     def judge(self, reading: Reading[ToolCall | Asked], value: Any, /) -> Finding | None:
@@ -80,14 +94,21 @@ class RealFiles(msgspec.Struct, frozen=True):
         roots, reals = led_to(asked, value)
         files = self.files
         real = folders(tuple(roots), files.case_insensitive)
-        for (text, _), use, path in zip(asked.paths, asked.uses, reals, strict=True):
+        worst: Finding | None = None
+        absent = absent_of(asked, value)
+        for (text, _), use, path, away in zip(asked.paths, asked.uses, reals, absent, strict=True):
             place = real.seen(place_of(path, lenient=path[1:2] == ":"))
             words = text if text == path else f"{text} (really {path})"
             finding = files.touched(place, real, use, asked.task, shown(words))
             finding = finding if finding is not None else files.placed(place, real, use, asked.task, shown(words))
-            if finding is not None:
-                return finding
-        return None
+            if finding is not None and finding.code == "files.outside" and files.surroundings:
+                # What is on another disk is nobody's here. Work in several folders is usual: a person is asked.
+                passes = away or is_open(place, real, use)
+                milder = min(finding.action, ACTIONS[files.asked])
+                finding = None if passes else msgspec.structs.replace(finding, action=milder)
+            if finding is not None and (worst is None or finding.action > worst.action):
+                worst = finding
+        return worst
 
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""

@@ -26,10 +26,10 @@ TOPS: Final = SYSTEM | WINDOWS | frozenset({"root", "home", "users", "tmp", "mnt
 
 
 def around(place: Place, folder: Folders, use: Use) -> bool:
-    """Whether a place outside may be used: folders for what is temporary; for reading what is installed, and the
-    projects beside this one. What is protected has been refused before."""
+    """Whether a place outside may be used: folders for what is temporary, and caches; for reading what is installed,
+    and the projects beside this one. What is protected has been refused before."""
     folded = place.folded
-    if seat_of(folded).area == "temporary":
+    if seat_of(folded).area in ("temporary", "cache"):
         return True
     if use != "read":
         return False
@@ -39,6 +39,22 @@ def around(place: Place, folder: Folders, use: Use) -> bool:
     if seat.area != "plain":
         return seat.area != "near" or _is_beside(folded, folder)
     return _is_beside(folded, folder)
+
+
+def is_open(place: Place, folder: Folders, use: Use) -> bool:
+    """Whether a real place outside may be used without a question. What is installed, where it is not protected, is
+    packages, which honest work mends, too. What is in no home may be read, because data and tasks lie anywhere; of a
+    home other projects may, but no documents, and nothing in a home other than the run's own."""
+    folded = place.folded
+    seat = seat_of(folded)
+    if use != "read" or seat.area != "plain":
+        return seat.area in ("system", "libraries") or use == "read"
+    home = folded.parts[: len(folded.parts) - len(seat.rest)]
+    for one in folder.places:
+        own = seat_of(one.folded)
+        if own.area == "plain" and own.rest and one.folded.parts[: len(one.parts) - len(own.rest)] != home:
+            return False
+    return _is_project(seat.rest)
 
 
 def _is_project(parts: tuple[str, ...]) -> bool:

@@ -28,7 +28,7 @@ _PRINTED: Final = bytes([9, 10, 13, *range(32, 127)])
 _ESCAPE: Final = regex(f"{ESCAPED}|{QUOTED}")
 _PACKED: Final = (b"\x1f\x8b", b"\x78\x9c", b"\x78\x01", b"\x78\xda")
 """How packed bytes begin, by gzip and by zlib."""
-_BASE32: Final = regex(r"[A-Z2-7]{32,}={0,6}")
+_BASE32: Final = regex(r"(?:[A-Z2-7]{32,}|[a-z2-7]{32,})={0,6}")
 _HEX: Final = frozenset("0123456789abcdefABCDEF")
 
 
@@ -95,12 +95,20 @@ def _decoded(run: str, first: int, last: int) -> Said | None:
     """What a run says that stands from `first` to `last`."""
     body = run.rstrip("=")
     if len(body) >= SHORTEST_HEX and len(body) % 2 == 0 and _HEX.issuperset(body):
-        said = _printed(bytes.fromhex(body))
-        return Said(said, lambda one, two: (first + 2 * one, first + 2 * two)) if said else None
+        raw = bytes.fromhex(body)
+        said = _printed(raw)
+        if said:
+            return Said(said, lambda one, two: (first + 2 * one, first + 2 * two))
+        said = _inner(raw)
+        return Said(said, lambda _one, _two: (first, last)) if said else None
     if _BASE32.fullmatch(run) is not None:
-        said = _base32(body)
+        raw = _bytes32(body)
+        said = _printed(raw)
         if said:
             return Said(said, _groups(first, last, 5, 8))
+        said = _inner(raw)
+        if said:
+            return Said(said, lambda _one, _two: (first, last))
     raw = _bytes64(body)
     said = _printed(raw)
     if said:
@@ -124,11 +132,12 @@ def _bytes64(body: str) -> bytes:
         return b""
 
 
-def _base32(body: str) -> str:
+def _bytes32(body: str) -> bytes:
+    """What base32 says; nothing where it is none."""
     try:
-        return _printed(b32decode(body + "=" * (-len(body) % 8)))
+        return b32decode(body + "=" * (-len(body) % 8), casefold=True)
     except (Error, ValueError):
-        return ""
+        return b""
 
 
 def _printed(said: bytes) -> str:

@@ -56,16 +56,16 @@ def _any(text: bytes, whole: bool) -> bool:
 def views(text: str, whole: bool, most: int | None = None) -> Iterator[Said]:
     """The same for one text."""
     left = DEEP
-    for view in _forms(text, whole, most):
+    for view in forms(text, whole, most):
         yield view
         left -= len(view.text)
         if left < 0:
             continue
-        for deeper in _forms(view.text, whole, most):
+        for deeper in forms(view.text, whole, most):
             yield deeper.inside(view)
 
 
-def _forms(text: str, whole: bool, most: int | None) -> Iterator[Said]:
+def forms(text: str, whole: bool = True, most: int | None = None) -> Iterator[Said]:
     """What a text says in other forms, once."""
     if len(text) < SHORTEST:
         return

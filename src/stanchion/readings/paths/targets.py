@@ -42,6 +42,9 @@ SHOWS: Final = frozenset({"read", "content", "contents", "get", "cat", "open", "
 
 _LOOKS: Final = regex(r"(?:/|~|\.{1,2}[/\\]|[A-Za-z]:[\\/]|\\\\|file:/|\$HOME\b|\$\{HOME\})[^\n]*\Z|[^\n]*\.\.[/\\%]")
 
+_FILE: Final = regex(r"[^\s:@?*\"<>|]*(?:/[^\s:@?*\"<>|]*|[^\s:@?*\"<>|/.]\.[A-Za-z]\w{0,7})")
+"""The name of a file, by a folder before it or by its ending."""
+
 
 class Target(NamedTuple):
     """A path in a call: how it would be used, whether it is surely one, the folder that it is seen from, and whether
@@ -178,11 +181,23 @@ def _in_text(key: str, text: str, base: str, own: Use, said: Act, seeing: Seeing
         looks = _LOOKS.match(text) is not None
         if name in words.LOOSE_RESULTS and looks and not UNPACKS.isdisjoint(said.words):
             yield Target(text, "write", True, base, "deep")
+        elif _is_put(name, text, looks, said):
+            yield Target(text, "write", True, base)
         elif name in words.LOOSE and (said.of_files or (said.verb and looks and not said.api)):
             yield Target(text, _turned(name, own, said), True, base)
         elif looks:
             use = own if (said.of_files or said.verb) and name not in words.URLS else "read"
             yield Target(text, use, said.of_files, base, "" if name in PATTERNS else _how(said))
+
+
+def _is_put(name: str, text: str, looks: bool, said: Act) -> bool:
+    """Whether an argument surely says into which file a call puts something: by its own name, or because the tool's
+    name says that its work ends in a file; and it is the name of one."""
+    if said.reads_only or said.api or not (looks or _FILE.fullmatch(text) is not None):
+        return False
+    if name in words.PUTS:
+        return not said.says
+    return name in words.LOOSE_PUTS and not words.MAKES.isdisjoint(said.words)
 
 
 def _in_shell(text: Text, base: str) -> Iterator[Target]:

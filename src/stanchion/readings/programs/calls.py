@@ -21,13 +21,14 @@ ONE_VARIABLE: Final = "environ[]"
 class Called(NamedTuple):
     """One call: its name without what it is called on, that as it is written (`os`, `fs.promises`) and what is known
     of its value, the arguments (a list's items one by one; `None` where one is not known), and everything that its
-    arguments are made of: names, calls and texts, those of variables included."""
+    arguments are made of: names, calls and texts, those of variables included; and arguments that are given by name."""
 
     name: str
     of: str
     on: str | None
     args: tuple[str | None, ...]
     made_of: frozenset[str]
+    named: tuple[tuple[str, str | None], ...] = ()
 
 
 class Code(NamedTuple):

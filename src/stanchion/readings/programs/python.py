@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 from typing import Final
 
 from stanchion.readings.programs.calls import ENVIRONMENT, LONGEST, MANY, Called, Code
@@ -14,6 +15,11 @@ CLOSURE: Final = 6
 """How often what variables are made of is looked up in turn."""
 
 
+KEPT: Final = 32
+"""How many pieces of code are remembered: several ask for the same one."""
+
+
+@lru_cache(KEPT)
 def read_python(code: str) -> Code | None:
     """What a piece of Python calls; `None` where it is none, or too much of it."""
     if len(code) > LONGEST:
@@ -50,7 +56,8 @@ def _called(node: ast.Call, values: Values, made: dict[str, frozenset[str]]) -> 
         on = _swept(func.value, made)
     texts = [values.value(each) for each in flat]
     args = [_swept(each, made) if text is None else text for each, text in zip(flat, texts, strict=True)]
-    return Called(name, of, on, tuple(args), used)
+    named = [(word.arg, values.value(word.value)) for word in node.keywords if word.arg is not None]
+    return Called(name, of, on, tuple(args), used, tuple(named))
 
 
 def _swept(node: ast.expr, made: dict[str, frozenset[str]]) -> str | None:

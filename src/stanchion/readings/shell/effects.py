@@ -191,8 +191,9 @@ def _link(command: Said, found: Found) -> None:
 
 def _archive(command: Said, found: Found) -> None:
     args = command.argv[1:]
-    mode = args[0].lstrip("-") if args else ""
-    creates = "c" in mode or bool(command.flags & {"-c", "--create", "-r", "-u"})
+    mode = args[0].lstrip("-") if args and args[0][:2] != "--" else ""
+    lists = ("t" in mode and "x" not in mode and "c" not in mode) or bool(command.flags & {"-t", "--list"})
+    creates = "c" in mode or bool(command.flags & {"-c", "--create", "-r", "-u", "--append", "--update"})
     given = dict(command.sorted.values)
     archive = given.get(
         "-f", given.get("--file", args[1] if "f" in mode and not args[0].startswith("-") and len(args) > 1 else "")
@@ -201,7 +202,7 @@ def _archive(command: Said, found: Found) -> None:
         found[1 if creates else 0].append(archive)
     if creates:
         found[0].extend([each for each in command.operands if each not in (archive, args[0])])
-    else:
+    elif not lists:
         found[1].append(given.get("-C", given.get("--directory", ".")))
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from base64 import b64decode
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final
 
 from stanchion.kernel.regex import regex
@@ -24,8 +26,16 @@ PYTHON: Final = Language(("-c",))
 E_CODE: Final = Language(("-e", "-E", "--eval", "-p", "--print"))
 POWERSHELL: Final = Language(("-command", "-c", "/c", "/command"))
 LANGUAGES: Final[dict[str, Language]] = {
-    **dict.fromkeys(listed("python python2 python3 pypy pypy3 python3.10 python3.11 python3.12 ipython"), PYTHON),
-    **dict.fromkeys(listed("perl ruby node nodejs bun lua lua5.1 lua5.3 lua5.4 groovy jrunscript"), E_CODE),
+    **dict.fromkeys(
+        listed(
+            "python python2 python3 python3.8 python3.9 python3.10 python3.11 python3.12 python3.13 python3.14 pypy "
+            "pypy3 ipython"
+        ),
+        PYTHON,
+    ),
+    **dict.fromkeys(
+        listed("perl ruby node nodejs bun lua lua5.1 lua5.3 lua5.4 groovy jrunscript tsx ts-node"), E_CODE
+    ),
     "deno": Language(("eval",)),
     "php": Language(("-r",)),
     "osascript": Language(("-e",)),
@@ -39,6 +49,9 @@ LANGUAGES: Final[dict[str, Language]] = {
 }  # fmt: skip
 
 
+NO_FILES: Final[Mapping[str, str]] = MappingProxyType({})
+
+
 def clustered(word: str, options: tuple[str, ...]) -> bool:
     """Whether short options stand together, the last of which takes code: `-ne`."""
     return (
@@ -49,6 +62,26 @@ def clustered(word: str, options: tuple[str, ...]) -> bool:
         and word not in options
         and word[1] != "-"
     )
+
+
+def codes_in(
+    argv: tuple[str, ...], given: str | None, language: Language, files: Mapping[str, str] = NO_FILES
+) -> list[str]:
+    """The code that a program is given: behind its options, as its first operand, by its input or in a file."""
+    args = argv[1:]
+    low = language is POWERSHELL
+    options = {option.lower() for option in language.options} if low else set(language.options)
+    codes = [args[at + 1] for at, word in enumerate(args[:-1]) if (word.lower() if low else word) in options]
+    codes += [word[2:] for word in args if len(word) > 3 and word[:2] in language.options and not word.startswith("--")]
+    codes += [args[at + 1] for at, word in enumerate(args[:-1]) if clustered(word, language.options)]
+    operands = [word for word in args if not word.startswith("-")]
+    if language.program and not codes and operands:
+        codes = [operands[0]]
+    elif not codes and given is not None and (not operands or args[-1:] == ("-",)):
+        codes = [given]
+    elif not codes and operands and operands[0] in files:
+        codes = [files[operands[0]]]
+    return codes
 
 
 CALLS: Final = regex(

@@ -11,7 +11,7 @@ import msgspec
 from stanchion.readings.programs import program_effects
 from stanchion.readings.programs.powershell import encoded
 from stanchion.readings.shell.command import Command
-from stanchion.readings.shell.inline import LANGUAGES, POWERSHELL, Language, clustered, found_in, printed_by
+from stanchion.readings.shell.inline import LANGUAGES, codes_in, found_in, printed_by
 from stanchion.readings.shell.partly_known import Open
 from stanchion.readings.shell.unfold import EMBEDDED, unfolds
 from stanchion.readings.shell.windows import keep_powershell
@@ -31,7 +31,7 @@ DEEPEST: Final = 3
 def _language(walker: Walker, call: Call) -> str | None:
     name = call.argv[0].rpartition("/")[2].lower().removesuffix(".exe")
     language = LANGUAGES[name]
-    codes = _codes(walker, call, language)
+    codes = codes_in(call.argv, call.given, language, walker.files)
     if name in ("powershell", "pwsh"):
         return _powershell(walker, call, codes)
     marks: set[str] = set()
@@ -75,24 +75,6 @@ def _powershell(walker: Walker, call: Call, codes: list[str]) -> str:
         walker.meter.step(1 + len(text) // 8)
         keep_powershell(walker, text, "powershell", surely=True)
     return walker.unknown(call)
-
-
-def _codes(walker: Walker, call: Call, language: Language) -> list[str]:
-    """The code that a program is given: behind its options, as its first operand, by its input or in a file."""
-    args = call.argv[1:]
-    options = {option.lower() for option in language.options} if language is POWERSHELL else set(language.options)
-    low = language is POWERSHELL
-    codes = [args[at + 1] for at, word in enumerate(args[:-1]) if (word.lower() if low else word) in options]
-    codes += [word[2:] for word in args if len(word) > 3 and word[:2] in language.options and not word.startswith("--")]
-    codes += [args[at + 1] for at, word in enumerate(args[:-1]) if clustered(word, language.options)]
-    operands = [word for word in args if not word.startswith("-")]
-    if language.program and not codes and operands:
-        codes = [operands[0]]
-    elif not codes and call.given is not None and (not operands or args[-1:] == ("-",)):
-        codes = [call.given]
-    elif not codes and operands and operands[0] in walker.files:
-        codes = [walker.files[operands[0]]]
-    return codes
 
 
 def _effects(walker: Walker, name: str, code: str) -> list[Effects]:

@@ -17,6 +17,7 @@ from stanchion.readings.paths.patches import patched
 from stanchion.readings.paths.swaps import Swap, swapped
 from stanchion.readings.paths.variables import is_known, named_by
 from stanchion.readings.shell.analysis import analyse
+from stanchion.readings.shell.changed import changed_in
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.effects import DELETERS, MAKERS, PATTERN_FIRST, READERS, SPECIAL, find_roots
 from stanchion.readings.shell.inline import LANGUAGES
@@ -133,6 +134,9 @@ def _paths_in(text: str) -> Iterator[Used]:
     for command in commands:
         if command.cwd != "container:":
             yield from _used(command, handed)
+    for path, use, base, _ in changed_in(text):
+        if path:
+            yield Used(path, use, base)
     if "\\" in text or "$" in text or "HistorySavePath" in text:
         yield from _in_windows(text)
 

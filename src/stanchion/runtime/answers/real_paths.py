@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, Final
 from urllib.parse import unquote
 
+HOMES: Final = frozenset({"/home", "/Users", "/var/home", "/export/home"})
+"""Folders with one for each person."""
 
-def real_paths(asked: Any) -> dict[str, list[str]]:
+
+def real_paths(asked: Any) -> dict[str, Any]:
     """The real paths of folders, and of paths as they are seen from the first of them or from the folder beside them.
 
-    Links are followed as far as there are files; what does not exist yet is where it would be made.
+    Links are followed as far as there are files; what does not exist yet is where it would be made. `absent` says of
+    which paths not even the first folder, or the home, is on this disk: they are paths of another one.
     """
     roots = [_real(root) for root in asked.roots]
     start = roots[0] if roots else os.getcwd()
     paths = [_real(os.path.join(start, _plain(base), _plain(path))) for path, base in asked.paths]
-    return {"roots": roots, "paths": paths}
+    return {"roots": roots, "paths": paths, "absent": [_is_absent(path) for path in paths]}
+
+
+def _is_absent(path: str) -> bool:
+    names = path.split("/")
+    top = "/".join(names[:2])
+    while top in HOMES and len(names) > top.count("/") + 1:
+        top = "/".join(names[: top.count("/") + 2])
+    return not os.path.lexists(top if top else "/")
 
 
 def _real(path: str) -> str:
