@@ -318,7 +318,7 @@ def test_a_call_that_is_passed_at_a_glance_is_found_to_be_no_loop(
         name = name_digest(tool)
         if history.quiet(print_.exact, name, 10, least, least, least + 1):
             assert not history.met(print_.exact, 10)
-            assert len(history.failures(name, 10)) < least
+            assert history.failures(name, 10) < least
             assert len(history.near(name, print_, 10, least)) < least
             assert history.barren(10) < least + 1
         call, finding = played.begin(tool, {"q": f"one two three four five {arg}"})

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from hashlib import sha256, shake_256
-from operator import attrgetter
 from typing import Any, Final
 
 import msgspec
@@ -60,28 +59,19 @@ class Told(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     refused: tuple[tuple[str, int, Any], ...] = ()
 
 
-_SAME: Final = ("content", "beside", "notes", "late", "stakes", "records", "left", "answers", "refused")
-"""The fields that stand apart under the name that they have in the record."""
-
-_NEEDED: Final = len(Entry.__struct_fields__) - len(Entry.__struct_defaults__)
-"""How many fields of a record have no default; they come first."""
-
-# A skeleton is only written, so that nobody has to know the types of its fields: to look them up takes longer than all
-# else that is done here.
-_FIELDS: Final[tuple[Any, ...]] = tuple(
-    (name, Any)
-    if at < _NEEDED
-    else (name, Any, msgspec.field(default=Entry.__struct_defaults__[at - _NEEDED], name=encoded))
-    for at, (name, encoded) in enumerate(zip(Entry.__struct_fields__, Entry.__struct_encode_fields__, strict=True))
-    if name not in _SAME
-)
-Skeleton: Any = msgspec.defstruct("Skeleton", _FIELDS, frozen=True, gc=False, omit_defaults=True)
-"""A decision's record without what stands apart."""
-
-_skeleton: Final = attrgetter(*[name for name, *_ in _FIELDS])
-_POLICY: Final = [name for name, *_ in _FIELDS].index("policy")
-_FINDINGS: Final = [name for name, *_ in _FIELDS].index("findings")
-_SHADOW: Final = [name for name, *_ in _FIELDS].index("shadow")
+_ELSEWHERE: Final[dict[str, Any]] = {
+    "content": None,
+    "beside": {},
+    "notes": (),
+    "late": (),
+    "stakes": (),
+    "records": (),
+    "left": "",
+    "answers": (),
+    "refused": (),
+}
+"""The fields that stand apart under the name that they have in the record, as a skeleton has them: these are their
+defaults, so that they are left out of it."""
 
 
 @cache
@@ -143,16 +133,14 @@ def _fits(parts: Parts) -> bool:
 
 
 def _encode(entry: Entry, salt: str, brief: Brief | None = None) -> Parts:
-    fields: list[Any] = [*_skeleton(entry)]
-    records, left = entry.records, entry.left
-    if brief is not None:
-        fields[_POLICY], records, left = brief
+    policy, records, left = (entry.policy, entry.records, entry.left) if brief is None else brief
+    findings, shadow = entry.findings, entry.shadow
     said: tuple[Any, ...] = ()
-    if entry.findings or entry.shadow:
-        each = (*entry.findings, *entry.shadow)
+    if findings or shadow:
+        each = (*findings, *shadow)
         if any(one.args or one.text for one in each):
             said = tuple([(one.args, one.text) for one in each])
-            fields[_FINDINGS], fields[_SHADOW] = _bare(entry.findings), _bare(entry.shadow)
+            findings, shadow = _bare(findings), _bare(shadow)
     told = Told(
         salt,
         entry.content,
@@ -166,7 +154,8 @@ def _encode(entry: Entry, salt: str, brief: Brief | None = None) -> Parts:
         entry.answers,
         entry.refused,
     )
-    return bound(canonical(Skeleton(*fields)), canonical(told), salt)
+    skeleton = msgspec.structs.replace(entry, policy=policy, findings=findings, shadow=shadow, **_ELSEWHERE)
+    return bound(canonical(skeleton), canonical(told), salt)
 
 
 def bound(body: bytes, kept: bytes, salt: str) -> Parts:
@@ -199,7 +188,7 @@ def entry_from(body: bytes, kept: bytes) -> Entry:
     if not kept or is_erased(body, kept):
         return msgspec.structs.replace(entry, content=ERASED) if is_erased(body, kept) else entry
     told = _told()(kept)
-    changes = {name: getattr(told, name) for name in _SAME}
+    changes = {name: getattr(told, name) for name in _ELSEWHERE}
     if told.said:
         count = len(entry.findings)
         changes["findings"] = _joined(entry.findings, told.said[:count])

@@ -249,7 +249,7 @@ class Loops(msgspec.Struct, frozen=True):
 
     def _failing(self, tool: str, call: Seen, history: History) -> _Found | None:
         """The same failure of the same tool; first it warns, after twice as many it acts."""
-        count = len(history.failures(call.tool, self.max_history))
+        count = history.failures(call.tool, self.max_history)
         if count < self.max_errors:
             if history.told.get("errors", "").startswith(call.tool):
                 history.forget("errors")

@@ -40,7 +40,7 @@ def go_ahead(desk: Desk, event: Event, against: tuple[Finding, ...] = ()) -> Flo
     reserved = JUST_ONE if payer is not None else reserving(desk, event, JUST_ONE)
     try:
         decision, now = yield from admit(desk, event, reserved, against)
-        if desk.allowed.leave(decision).over:
+        if desk.allowed.lapsed(decision):
             yield from unbook(desk, now, reserved)
             raise desk.refusal((yield from lapsed(desk, decision, now, reserved)))
     except BaseException:

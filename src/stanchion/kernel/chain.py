@@ -181,18 +181,19 @@ class Plan:
         cells = self.cells_for(self.guards[pos].id, self.event_of[pos])
         made: list[Line] = []
         for line in lines:
-            if line.hold_ms and line.when == When.JUDGED:
+            _, bands, unit, when, follows, hold_ms, keep, window_ms, _, idle_s, bits, push = line
+            if hold_ms and when == When.JUDGED:
                 raise ValueError("a line that is written when judged cannot hold")
-            if line.follows or 0 < line.window_ms < BUCKETS:
+            if follows or 0 < window_ms < BUCKETS:
                 raise ValueError(f"a line follows nothing of its own and has a window of {BUCKETS} ms or more")
-            if line.bits and (line.bands or line.hold_ms or line.window_ms or not 0 < line.bits <= MOST_BITS):
+            if bits and (bands or hold_ms or window_ms or not 0 < bits <= MOST_BITS):
                 raise ValueError(f"a register has up to {MOST_BITS} bits, and no bands, hold or window")
-            name = ("~" if shadow else "") + line.key + (f"/{line.window_ms}" if line.window_ms else "")
-            bands = tuple(sorted((limit, cells[action]) for limit, action in line.bands))
-            when = When.LOOK if name in self.taken else line.when
+            name = ("~" if shadow else "") + line.key + (f"/{window_ms}" if window_ms else "")
+            bands = tuple(sorted([(limit, cells[action]) for limit, action in bands])) if bands else ()
+            when = When.LOOK if name in self.taken else when
             self.taken.add(name)
-            made.append(line._replace(key=name, bands=bands, shadow=shadow, when=when))
-        if self.counts(pos) and any(_warns(line, self.count_marks) for line in made):
+            made.append(Line(name, bands, unit, when, follows, hold_ms, keep, window_ms, shadow, idle_s, bits, push))
+        if self.counts(pos) and any(_warns(line, self.count_marks) for line in made if line.bands):
             made.append(self.tally(pos, len(made)))
         return tuple(made)
 

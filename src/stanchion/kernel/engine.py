@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Set as AbstractSet
 from typing import Any, Final
 
-from stanchion.kernel.actions import Action
+from stanchion.kernel.actions import PROCEEDS, Action
 from stanchion.kernel.autonomy import EXHAUSTED, USED_UP, autonomy, exhausted
 from stanchion.kernel.case import Case
 from stanchion.kernel.chain import Plan, Plans
@@ -79,7 +79,7 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
             made = resolve(
                 plan, moment, case.found, case.cut, case.inputs(), trace=None if plans.clock is None else case.trace()
             )
-            return (yield from _entered(case, records, made)) if plan.refusals and case.found else made
+            return (yield from _entered(case, records, made)) if plan.refusals and made.action > PROCEEDS else made
         # 7. One batch: a refusal that is certain already is entered along with it.
         entry = _known_refusal(case, records) if plan.refusals and not case.go else None
         try:
@@ -102,7 +102,7 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
         if entry is not None:
             keep_entry(records, entry)
             return joined(made, entry)
-        return (yield from _entered(case, records, made)) if plan.refusals and made.findings else made
+        return (yield from _entered(case, records, made)) if plan.refusals and made.action > PROCEEDS else made
     # 12. Contention: others were faster in every try, so it is refused.
     return _contended(case)
 

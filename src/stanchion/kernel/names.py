@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 import msgspec
 
@@ -17,9 +18,14 @@ class Names(msgspec.Struct, frozen=True, gc=False):
         return name in self.exact or (bool(self.globs) and any(glob(pattern, name) for pattern in self.globs))
 
 
+NOBODY: Final = Names()
+
+
 def names(patterns: Iterable[str]) -> Names:
     """The set of these names and patterns."""
     given = tuple(dict.fromkeys(patterns))
+    if not given:
+        return NOBODY
     globs = tuple(pattern for pattern in given if is_glob(pattern))
     return Names(frozenset(given) - frozenset(globs), globs)
 

@@ -202,7 +202,8 @@ class Crowded(StoreLost):
 
 def key(tenant: str, *parts: str) -> str:
     """A cell's key under its tenant's hash tag; parts cannot run into each other."""
-    if tenant.isalnum() and "".join(parts).isalnum():
+    whole = tenant + "".join(parts)
+    if whole.isalnum() or not ("%" in whole or ":" in whole or "{" in whole or "}" in whole):
         return "{" + tenant + "}" + ":".join(parts)
     return "{" + _plain(tenant) + "}" + ":".join([_plain(part) for part in parts])
 

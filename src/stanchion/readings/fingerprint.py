@@ -12,7 +12,7 @@ from zlib import crc32
 import msgspec
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.canonical import pieces
+from stanchion.readings.canonical import NAME, NUMBER, TEXT, pieces, plain
 from stanchion.readings.volatile import settled, volatile_names
 
 SKETCHED: Final = 16
@@ -48,6 +48,9 @@ _WORDS: Final = _LOWER.translate(
 """ASCII in lower case, with a space for what is in no word, and one digit for all."""
 _LOW: Final = (0xFFFFFF).__and__
 _PAIR: Final = (0xFFF).__and__
+_ASCII: Final = bytes(range(128))
+_FLAT: Final = frozenset((str, int))
+"""What has no parts, and is written in one step."""
 _FAR: Final = regex(r"[^\x00-\x7f\w]")
 """Characters beyond ASCII that are in no word."""
 _FAR_DIGIT: Final = regex(r"[^\D0-9]")
@@ -70,23 +73,22 @@ def fingerprint(tool: str, args: dict[str, Any]) -> Fingerprint:
     whole = [tool, "{"]
     for name in sorted(args, key=str) if len(args) > 1 else args:
         value = args[name]
-        if not (
-            type(value) is str
-            and value.isprintable()
-            and "  " not in value
-            and value.isascii()
-            and type(name) is str
-            and name.isidentifier()
-            and name.isascii()
-        ):
+        kind = type(value)
+        if not (kind in _FLAT and type(name) is str and name.isascii() and name.isidentifier()):
             parts, values = [], []
             whole = [tool, *pieces(args, parts, values)]
             break
-        # A line of words under a plain name is in one form but for its ends.
-        value = value.strip()
-        whole += (":" + name, '"' + value)
+        if kind is str:
+            # A line of words is in one form but for its ends.
+            lone = value.isprintable() and "  " not in value and value.isascii()
+            value = value.strip() if lone else plain(value)
+            whole += (NAME + name, TEXT + value)
+            values.append(value)
+        else:
+            value = f"{value:x}"
+            whole += (NAME + name, NUMBER + value)
+            values.append(value)
         parts += (name, value)
-        values.append(value)
     else:
         whole.append("}")
     volatile = volatile_names(tool, *args)
@@ -98,9 +100,9 @@ def fingerprint(tool: str, args: dict[str, Any]) -> Fingerprint:
         bare = said[:LONG].encode().translate(_LOWER, _NO_WORD)
         rest = said[LONG:].lower()
     else:
-        said, told = normalize("NFKC", said).casefold(), normalize("NFKC", told).casefold()
-        bare = _bytes(_FAR.sub("", said[:LONG])).translate(None, _NO_WORD)
-        rest = said[LONG:]
+        said, told = _folded(said), _folded(told)
+        bare = _bytes(_without_signs(said[:LONG], "")).translate(_LOWER, _NO_WORD)
+        rest = said[LONG:].casefold()
     if rest:
         bare += _bytes(rest)
     words = _words(told[:BEGINNING])
@@ -108,11 +110,6 @@ def fingerprint(tool: str, args: dict[str, Any]) -> Fingerprint:
         words = _words(told)
     if len(words) > FEW:
         words = [*{*words[:READ]}]
-    several = b" ".join(words)
-    if b"00" in several:
-        while b"00" in several:
-            several = several.replace(b"00", b"0")
-        words = several.split()
     hashes = sorted({*map(_LOW, map(crc32, words))})[:SKETCHED]
     loose = crc32(bare)
     return Fingerprint(
@@ -123,10 +120,42 @@ def fingerprint(tool: str, args: dict[str, Any]) -> Fingerprint:
 
 
 def _words(text: str) -> list[bytes]:
-    """The first words of a text, in lower case where they are ASCII, with a 0 for every digit; behind them the rest."""
+    """The first words of a text, in lower case where they are ASCII, with a 0 for digits that stand together; behind
+    them the rest."""
     if not text.isascii():
-        text = _FAR_DIGIT.sub("0", _FAR.sub(" ", text))
-    return text.encode("utf-8", "surrogatepass").translate(_WORDS).split(None, READ)
+        text = _without_signs(text, " ")
+        text = _FAR_DIGIT.sub("0", text) if any(map(str.isdecimal, _beyond_ascii(text))) else text
+    flat = text.encode("utf-8", "surrogatepass").translate(_WORDS)
+    while b"00" in flat:
+        flat = flat.replace(b"00", b"0")
+    return flat.split(None, READ)
+
+
+def _beyond_ascii(text: str) -> set[str]:
+    """The characters of a text that are not in ASCII."""
+    return {*_bytes(text).translate(None, _ASCII).decode("utf-8", "surrogatepass")}
+
+
+def _folded(text: str) -> str:
+    """A text in one form, whatever the case of what is beyond ASCII. Few kinds of it have a case, most often."""
+    text = normalize("NFKC", text)
+    folded = [(char, low) for char in _beyond_ascii(text) if (low := char.casefold()) != char]
+    if len(folded) > FEW:
+        return text.casefold()
+    for char, low in folded:
+        text = text.replace(char, low)
+    return text
+
+
+def _without_signs(text: str, instead: str) -> str:
+    """A text with something else for every character beyond ASCII that is in no word. Most texts have few kinds of
+    them, and each is replaced by itself."""
+    signs = [char for char in _beyond_ascii(text) if not char.isalnum()]
+    if len(signs) > FEW:
+        return _FAR.sub(instead, text)
+    for sign in signs:
+        text = text.replace(sign, instead)
+    return text
 
 
 @lru_cache(512)

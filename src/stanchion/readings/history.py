@@ -237,22 +237,23 @@ class History(msgspec.Struct):
         """The calls from that one on."""
         return self.calls[self.calls.index(oldest) :]
 
-    def failures(self, tool: str, window: int) -> list[Seen]:
-        """The last calls of a tool that failed in one way, one after the other, newest first."""
-        failed: list[Seen] = []
-        for call in self.back(window):
-            if call.tool != tool or not call.outcome:
+    def failures(self, tool: str, window: int) -> int:
+        """How many of the last calls of a tool failed in one way, one after the other."""
+        count, outcome = 0, ""
+        for text in self.texts[: -window - 1 : -1]:
+            came = text[24:32]
+            if text[6:10] != tool or came == UNKNOWN:
                 continue
-            if not call.marks & Mark.FAILED or (failed and call.outcome != failed[0].outcome):
+            if not NUMBERS[text[22:24]] & Mark.FAILED or (count and came != outcome):
                 break
-            failed.append(call)
-        return failed
+            count, outcome = count + 1, came
+        return count
 
     def near(self, tool: str, print_: Fingerprint, window: int, least: int) -> list[Seen]:
         """Earlier calls of a tool with almost the same arguments that went well with one result, newest first; none,
         where so few have one result that there cannot be as many as `least`."""
         near: list[Seen] = []
-        outcomes = [call.outcome for call in self.calls[-window:]]
+        outcomes = [text[24:32] for text in self.texts[-window:]]
         if len(outcomes) - len(set(outcomes)) < least - 1:
             return near
         for call in self.back(window):

@@ -268,32 +268,17 @@ class Shield(ByPeople):
         worst of it, its task's and its parent's counts.
         A child spends from its parent's budgets, unless something was `carved` out of them for it (`run.spawn`).
         """
-        from stanchion.kernel.chain import EVERY_ACTION
-        from stanchion.kernel.events import RunInfo
-        from stanchion.kernel.names import names
-        from stanchion.runtime.deciding.described import deadline, inherited, worst
-        from stanchion.runtime.deciding.desk import Desk
-        from stanchion.runtime.deciding.hosts import able
+        from stanchion.runtime.deciding.described import Said, new_desk
         from stanchion.runtime.run import Run
 
         self._ingesting.begin()
         self.authority.begin()
         self._policies.ready(self.policy.hash)
+        said = Said(id, role, tenant, deadline_s, tools, can, risk)
         parent = parent if self.coverage is None else self.coverage.parent(parent)
         above = None if parent is None else parent.desk
-        ends = deadline(deadline_s, self.policy.task(task).deadline_s, self.clock, above)
-        info = RunInfo(
-            id=f"run-{self._nonces()}{self._nonces()}" if id is None else id,
-            agent=agent,
-            role="" if role is None else role,
-            task=task,
-            tenant=self.tenancy.of(tenant) if above is None or tenant is not None else above.info.tenant,
-            additional_tools=names(() if tools is None else tools),
-            level=worst(risk),
-        )
-        info = info if above is None else inherited(info, above.info, None if carved is None else carved.allotment)
-        host = able(can) if can is not None else EVERY_ACTION if above is None else above.can
-        desk = Desk(self, info, self._nonces(), ends, above, host)
+        allotment = None if carved is None else carved.allotment
+        desk = new_desk(self, self._nonces, agent, task, said, above, allotment)
         desk.carved = "" if carved is None else carved.hold
         return Run(desk)
 

@@ -93,7 +93,7 @@ async def _aitems(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[st
 def _opened(desk: Desk, tool: Tool, begun: Any) -> Flow[Coming]:
     """A generator tool's call as it begins. Nothing of the generator itself has run by then."""
     decision, event, args, kwargs, reserved = begun
-    if desk.allowed.leave(decision).over:
+    if desk.allowed.lapsed(decision):
         raise desk.refusal((yield from lapsed(desk, decision, event, reserved)))
     has_begun(desk, decision, event)
     desk.under_way.hand(decision.id)

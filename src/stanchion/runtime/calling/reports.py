@@ -115,7 +115,7 @@ def report(desk: Desk, stage: Stage, fields: dict[str, Any], stands: tuple[Findi
     if stage in STARTS and spent[Unit.DURATION_MS]:
         event = msgspec.structs.replace(event, duration_ms=spent[Unit.DURATION_MS])
     decision, judged = yield from assess(desk, event, reserved.amounts, refused, reprice=reserved.again)
-    if decision.proceeds and desk.allowed.leave(decision).over:
+    if decision.proceeds and desk.allowed.lapsed(decision):
         decision = yield from lapsed(desk, decision, judged, reserved.amounts)
     if decision.proceeds and stage in STARTS:
         desk.opened(decision, _about(event), getattr(judged, "args", {}), reserved.amounts, reserved.lent)
@@ -368,7 +368,7 @@ def check(
             break
         abandoned(desk, decision.id)
         yield from desk.shield.unsettled.carry()
-    if decision.action <= PROCEEDS and desk.allowed.leave(decision).over:
+    if decision.action <= PROCEEDS and desk.allowed.lapsed(decision):
         decision = yield from lapsed(desk, decision, event, reserved)
     if decision.action <= PROCEEDS:
         desk.opened(decision, tool, event.args if isinstance(event, ToolCall) else took.content, reserved, lent)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from stanchion.audit.forks import forks
 from stanchion.audit.journal import Start
@@ -14,6 +14,9 @@ from stanchion.policy.veil import renamed
 
 if TYPE_CHECKING:
     from stanchion.runtime.deciding.grounds import Deciding
+
+
+_ACTIONS: Final = tuple(Action)
 
 
 class Beginning:
@@ -42,4 +45,4 @@ class Beginning:
 def counts() -> list[Iterator[int]]:
     """What counts decisions by their action: each is one `next`, which no lock has to be around. Asked for a count,
     it counts once more."""
-    return [count() for _ in Action]
+    return [count() for _ in _ACTIONS]

@@ -2,19 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from stanchion.kernel.actions import RISK_NAMES, RiskName
+from stanchion.kernel.actions import RISK_NAMES, Action, RiskName
+from stanchion.kernel.chain import EVERY_ACTION
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.names import names
+from stanchion.kernel.tuples import NamedTuple
+from stanchion.runtime.deciding.desk import Desk
+from stanchion.runtime.deciding.hosts import able
 
 if TYPE_CHECKING:
     from stanchion.kernel.units import Amounts
     from stanchion.policy.compiled import CompiledPolicy
-    from stanchion.runtime.deciding.desk import Desk
+    from stanchion.runtime.deciding.grounds import Deciding
+
+
+class Said(NamedTuple):
+    """What a host says of a run beside its agent and task; the names are those of `shield.run`."""
+
+    id: str | None
+    role: str | None
+    tenant: str | None
+    deadline_s: float | None
+    tools: Iterable[str] | None
+    can: Iterable[Action | str] | None
+    risk: RiskName | None
+
+
+def new_desk(
+    shield: Deciding,
+    nonces: Callable[[], str],
+    agent: str,
+    task: str,
+    said: Said,
+    above: Desk | None,
+    allotment: Amounts | None,
+) -> Desk:
+    """The desk of a new run, with what it has from the one above it, and the `allotment` that was carved out of that
+    one's budgets. `nonces` gives texts that nobody else has."""
+    given, role, tenant, deadline_s, tools, can, risk = said
+    ends = deadline(deadline_s, shield.policy.task(task).deadline_s, shield.clock, above)
+    info = RunInfo(
+        id=f"run-{nonces()}{nonces()}" if given is None else given,
+        agent=agent,
+        role="" if role is None else role,
+        task=task,
+        tenant=shield.tenancy.of(tenant) if above is None or tenant is not None else above.info.tenant,
+        additional_tools=names(() if tools is None else tools),
+        level=worst(risk),
+    )
+    info = info if above is None else inherited(info, above.info, allotment)
+    host = able(can) if can is not None else EVERY_ACTION if above is None else above.can
+    return Desk(shield, info, nonces(), ends, above, host)
 
 
 def described(info: RunInfo, policy: CompiledPolicy) -> RunInfo:
@@ -30,7 +73,9 @@ def described(info: RunInfo, policy: CompiledPolicy) -> RunInfo:
         role=role,
         allowed_tools=None if allowed is None else names(allowed),
         capabilities=tuple(dict.fromkeys((*shared.capabilities, *agent.capabilities))),
-        additional_tools=names((*extra.exact, *extra.globs, *task.additional_tools)),
+        additional_tools=names((*extra.exact, *extra.globs, *task.additional_tools))
+        if task.additional_tools
+        else extra,
         level=worst(info.level, task.risk),
     )
 
@@ -61,6 +106,8 @@ def deadline(given_s: float | None, task_s: float | None, now: Callable[[], int]
 def worst(*levels: str | msgspec.UnsetType | None) -> RiskName | msgspec.UnsetType:
     """The worst of the risk levels that are given; `UNSET` where none is. `ValueError` for one that there is not."""
     given = [level for level in levels if level is not msgspec.UNSET and level]
+    if not given:
+        return msgspec.UNSET
     for level in given:
         if level not in RISK_NAMES:
             raise ValueError(f"`{level}` is not a risk level: give one of {', '.join(RISK_NAMES)}")

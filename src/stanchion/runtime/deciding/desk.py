@@ -79,7 +79,8 @@ class Desk(Notices):
         """Where the values of this run and of those above it come from, once a guard wants to know."""
         self._prefix = f"{info.id}.{nonce}."
         self._count = itertools.count(1)
-        self._plans, self._streamed = plans_of(shield.policy, info, can), plans_of(shield.policy, info, streamed(can))
+        self._plans = plans_of(shield.policy, info, can)
+        self._streamed: Plans | None = None
         self._charges = Stage.CHARGE in shield.policy.stages
         self.measures = bounded(shield.policy.measures, info.allotment)
         self._late: deque[Finding] = deque(maxlen=MAX_NOTICES)
@@ -140,16 +141,16 @@ class Desk(Notices):
     @property
     def streamed(self) -> Plans:
         """Plans for a reply whose chunks are delivered: what can no longer be done becomes stricter."""
-        if self._streamed.policy is not self.shield.policy:
-            self._replan()
-        return self._streamed
+        plans, known = self.plans, self._streamed
+        if known is None or known.policy is not plans.policy:
+            known = self._streamed = plans_of(plans.policy, plans.run, streamed(self.can))
+        return known
 
     def _replan(self) -> None:
         policy = self.shield.policy
         self.info = self.shield.described(self._given, policy)
         self._charges = Stage.CHARGE in policy.stages
         self.measures = bounded(policy.measures, self.info.allotment)
-        self._streamed = plans_of(policy, self.info, streamed(self.can))
         self._plans = plans_of(policy, self.info, self.can)
 
     def announce(self, run: RunInfo) -> None:

@@ -48,11 +48,6 @@ class Leave(msgspec.Struct, frozen=True):
     until_ns: int
     now_ns: Callable[[], int]
 
-    @property
-    def over(self) -> bool:
-        """Whether it is too late."""
-        return self.now_ns() >= self.until_ns
-
     def check(self) -> None:
         """Raise `Lapsed` where it is too late."""
         if self.now_ns() >= self.until_ns:
@@ -77,11 +72,18 @@ class Allowed:
     def leave(self, decision: Decision, kept_s: float | None = None) -> Leave:
         """Until when an action may start that goes ahead; `kept_s` is how long something else is kept for it. A policy
         that only watches keeps nothing from starting."""
-        policy, now_ns = self._shield.policy, self._shield.awake_ns
+        return Leave(self._until(decision, kept_s), self._shield.awake_ns)
+
+    def lapsed(self, decision: Decision) -> bool:
+        """Whether it is too late for an action to start that goes ahead."""
+        return self._shield.awake_ns() >= self._until(decision, None)
+
+    def _until(self, decision: Decision, kept_s: float | None) -> int:
+        policy = self._shield.policy
         began = self._began.pop(decision.id, None)
         if policy.shadow:
-            return Leave(FOREVER, now_ns)
+            return FOREVER
         if began is None:
-            return Leave(0, now_ns)
+            return 0
         lease_ms = policy.lease_ms if kept_s is None else min(policy.lease_ms, int(kept_s * 1000))
-        return Leave(began + min(START_MS, lease_ms - lease_ms // 4) * 1_000_000, now_ns)
+        return began + min(START_MS, lease_ms - lease_ms // 4) * 1_000_000
