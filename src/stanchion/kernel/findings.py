@@ -77,7 +77,8 @@ class Wait(msgspec.Struct, frozen=True, gc=False, tag="wait"):
 
 
 class Isolate(msgspec.Struct, frozen=True, gc=False, tag="isolate"):
-    """What a quarantine isolates (`tool` or `agent`), for how long, and the how manyth time in a day it does."""
+    """What a quarantine isolates, for how long, and from which time in a day on it does: a `tool`, or the agent where
+    no tool is at work; the `agent`; or `only_tool`, which isolates nobody where no tool is at work."""
 
     what: str = "tool"
     for_ms: int = 300_000

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from stanchion.dialects.errors import DialectError
 from stanchion.dialects.veronica.carried import asked
 from stanchion.dialects.veronica.words import ToolCallContext
+from stanchion.kernel.regex import regex
 from stanchion.runtime.calling.at_work import working
 from stanchion.runtime.calling.call import call
 from stanchion.runtime.calling.items import handed
@@ -27,14 +29,28 @@ MOST_TOOLS: Final = 256
 """Of how many functions is remembered how they look."""
 
 
+_HOST: Final = regex(
+    r"\s*(?:[/\\]{2})?(?:[^\s/?#@\\]*@)?(?:localhost|0x[0-9a-f.x]+|[0-9]{1,3}(?:\.[0-9]+){1,3}|\[[0-9A-Fa-f:.]+\]"
+    r"|[\w-]+(?:\.[\w-]+)*\.(?:[^\W\d_]{2,}|xn--[a-z0-9-]+)\.?|[\w.-]+:[0-9]{1,5})(?::[0-9]{1,5})?(?:[/?#\s]|$)",
+    re.IGNORECASE,
+)
+"""How an endpoint begins that has a host and no scheme: a name with dots, an address, or anything with a port."""
+
+
 def beside(ctx: ToolCallContext, own: dict[str, Any] | None = None) -> dict[str, Any]:
     """What a context says of its call beside the call's `own` arguments: its metadata, and where it goes. What an
     argument of the same name says otherwise stands under a longer name, so that both are judged."""
     taken = {} if own is None else own
     said = {_free(name, value, taken, "metadata"): value for name, value in ctx.metadata.items()}
     if ctx.endpoint is not None:
-        said[_free("endpoint", ctx.endpoint, {**taken, **said}, "context")] = ctx.endpoint
+        place = located(ctx.endpoint)
+        said[_free("endpoint", place, {**taken, **said}, "context")] = place
     return said
+
+
+def located(endpoint: str) -> str:
+    """An endpoint as it is judged: one that begins with a host is a URL of that host, and any other is as it is."""
+    return endpoint if _HOST.match(endpoint) is None else "https://" + endpoint.strip().lstrip("/\\")
 
 
 def _free(name: Any, value: Any, taken: dict[str, Any], whose: str) -> Any:

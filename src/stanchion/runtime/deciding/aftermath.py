@@ -61,7 +61,8 @@ def aftermath(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
         why = "" if determining is None else determining.message
         whole = terms.what == "agent" or not event.tool
         name = f"agent:{desk.info.agent}" if whole else f"tool:{event.tool}"
-        if terms.after <= 1 or (yield from repeated(desk, name, decision, terms.after)):
+        nobody = whole and terms.what == "only_tool"
+        if not nobody and (terms.after <= 1 or (yield from repeated(desk, name, decision, terms.after))):
             yield from isolate(desk, name, terms.for_ms, why)
     if not decision.effects:
         return
