@@ -25,6 +25,10 @@ TELL: Final = "tell"
 """The effect by which a warning only tells: it is no warning that counts towards the one that waits for a person."""
 
 
+GUIDE: Final = "guide"
+"""The effect by which the advice of a retry goes into the run's next request to a model, too, as a system message."""
+
+
 FLAG: Final = "flag_trajectory"
 """The effect by which a finding marks its run, so that people look at it."""
 
