@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion.dialects.penguiflow.words import GuardrailAction, GuardrailDecision, PauseSpec, StopSpec
 from stanchion.kernel.compare_and_set import LEFT, change
 from stanchion.kernel.state import StoreLost, key
@@ -46,7 +47,7 @@ def left_words(desk: Desk, decision_id: str) -> Flow[GuardrailDecision | None]:
 
     try:
         yield from change(desk.shield.records, f"{decision_id}.words", desk.info.tenant, _key(desk), seen)
-        words = None if kept[0] is None else msgspec.convert(kept[0], Words)
+        words = None if kept[0] is None else typed.convert(kept[0], Words)
     except (StoreLost, msgspec.ValidationError):
         return None
     if words is None:
