@@ -8,7 +8,7 @@ from model.history import History, Take
 from model.known import Found, Sitting, stops
 from stanchion.kernel.actions import Action
 from stanchion.kernel.findings import Finding
-from stanchion.kernel.guard import Kind
+from stanchion.kernel.guard import Kind, failure_of
 from stanchion.kernel.state import Line, When, key
 
 
@@ -110,7 +110,7 @@ class Count:
                 words = msgspec.structs.replace(words, action=meant)
             worded = self.sitting.entered(pos, words)
         except Exception as error:  # noqa: BLE001 - a guard may raise anything
-            name = type(error).__name__
+            name = failure_of(error)
             worded = self.sitting.entered(pos, Finding(action, "kernel.guard_error", (placed.id, name)))
         self.found.append((pos, worded))
         return [worded]

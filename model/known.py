@@ -16,7 +16,7 @@ from stanchion.kernel.content import content_of, with_content
 from stanchion.kernel.events import Event, Moment
 from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.gates import Ending, Standing, called, ending_key, standing_key
-from stanchion.kernel.guard import Kind, Placed, Ruling
+from stanchion.kernel.guard import Kind, Placed, Ruling, failure_of
 from stanchion.kernel.lookups import Answer, Answered, Expired, Failed
 from stanchion.kernel.patches import PatchError, apply
 from stanchion.kernel.stages import UNTALLIED
@@ -267,7 +267,7 @@ class Sitting:
                     self.own_lines(pos)
             return None if finding is None else self.entered(pos, finding)
         except Exception as error:  # noqa: BLE001 - a guard may raise anything
-            return self._broken(pos, "kernel.guard_error", type(error).__name__)
+            return self._broken(pos, "kernel.guard_error", failure_of(error))
 
     def _broken(self, pos: int, code: str, *args: str) -> Finding:
         placed, event = self.chain[pos]
@@ -329,7 +329,7 @@ class Sitting:
                 finding = placed.guard.judge(read(patched if event is self.first else event))
                 again = None if finding is None else self.entered(pos, finding)
             except Exception as error:  # noqa: BLE001 - a guard may raise anything
-                again = self._broken(pos, "kernel.guard_error", type(error).__name__)
+                again = self._broken(pos, "kernel.guard_error", failure_of(error))
             if again is None:
                 continue
             if again.patches and not again.shadow and not stops(again) and _changes(content, again.patches):

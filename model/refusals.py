@@ -11,7 +11,7 @@ from stanchion.kernel.actions import Action
 from stanchion.kernel.chain import Policy
 from stanchion.kernel.events import Event, Moment
 from stanchion.kernel.findings import Finding
-from stanchion.kernel.guard import Kind, Placed
+from stanchion.kernel.guard import Kind, Placed, failure_of
 from stanchion.readings import read
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def entered(
                     raise TypeError("no finding")
                 said.append(_placed(placed, event, ruling.finding, expected.action, can))
         except Exception as error:  # noqa: BLE001 - a guard may raise anything
-            args = (placed.id, type(error).__name__)
+            args = (placed.id, failure_of(error))
             said.append(Finding(Action.ALLOW, "kernel.guard_error", args, guard=placed.id, shadow=placed.shadow))
             continue
         counted = True

@@ -43,6 +43,14 @@ def case_what_says_less_than_the_refusal_stays_what_it_is() -> None:
     same(said(decision)[1], ("w", "scene.again", Action.ESCALATE))
 
 
+def case_what_says_more_than_the_refusal_is_carried_out_as_the_host_can() -> None:
+    """A host that cannot isolate a tool ends the run instead, and what was said stands beside it."""
+    able = tuple(action for action in Action if action != Action.QUARANTINE)
+    decision = Scene(NO, _counts(1, Action.QUARANTINE), can=able).judge()
+    same((decision.action, said(decision)[1]), (Action.HALT, ("w", "scene.again", Action.HALT)))
+    same(decision.findings[1].said, Action.QUARANTINE)
+
+
 def case_a_budget_s_refusal_is_about_the_budget() -> None:
     """How much of it is used makes no difference to what is refused."""
     decision = Scene(Placed("m", Meter((Line("run/n", ((0, Action.BLOCK),)),)), priority=10), _counts(1)).judge()

@@ -15,8 +15,10 @@ from stanchion.approvals.request import Request
 from stanchion.audit.retention import Keep
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import Batch, When
-from stanchion.policy.load import policy_hash
+from stanchion.policy.load import load_policy, policy_hash, read_policy
+from stanchion.policy.loosening import loosenings
 from stanchion.runtime.operating.retention import RETENTION, SUBJECT, permitted
+from stanchion.runtime.operating.trusted_text import keep_text, last_text
 from stanchion.runtime.people.trust import TRUSTED
 from stanchion.testing import FakeClock, shield_for
 from stanchion.testing.operators import operator
@@ -105,3 +107,20 @@ def test_with_operators_nothing_leaves_but_what_one_of_them_said() -> None:
     forged = {**value, "days": 0.001}
     shield.store.carry(Batch("forge", FLEET, puts=((RETENTION, forged, When.JUDGED, 0, 0),)))
     assert permitted(asked, shield.store, (KNOWN,)) == Keep()
+
+
+def test_what_was_trusted_last_is_there_to_compare_with_as_long_as_it_is_trusted(policy: Path, tmp_path: Path) -> None:
+    with shield_of(policy, tmp_path) as shield:
+        document = read_policy(policy).variant(None)
+        assert last_text(shield, document, None) is None
+        keep_text(shield, document, None)
+        assert last_text(shield, document, None) is None  # nobody has trusted it
+        shield.act(trusting(policy), ANN)
+        policy.write_text(LOOSE)
+        kept = last_text(shield, read_policy(policy).variant(None), None)
+        assert kept is not None
+        assert kept.hash == shield.policy.hash
+        assert last_text(shield, document, "production") is None
+        assert [str(one) for one in loosenings(kept, load_policy(policy))] == [
+            "guard `step-limit`: max_steps 10 → 1000"
+        ]

@@ -8,7 +8,8 @@ import sys
 from typing import Final
 
 from stanchion.cli.found_policy import given
-from stanchion.cli.terminal import Terminal, put, visible
+from stanchion.cli.loosening_lines import loosening_lines
+from stanchion.cli.terminal import Terminal, put
 from stanchion.policy.loosening import loosenings
 from stanchion.views.encode import json_line
 
@@ -25,10 +26,7 @@ def loosens(args: argparse.Namespace, envs: tuple[str | None, str | None]) -> in
         sys.stdout.write(json_line(shown).decode())
     else:
         terminal = Terminal.of(sys.stdout, os.environ)
-        for each in found:
-            how = "loosens" if each.sure else "may loosen"
-            put(sys.stdout, f"{terminal.paint(how, 'bad')}  {visible(str(each))}")
-        if not found:
-            put(sys.stdout, "nothing loosens: whatever the old policy refuses, the new one refuses")
+        for line in loosening_lines(found, terminal):
+            put(sys.stdout, line)
         put(sys.stdout, terminal.paint(f"hash {old.hash[:12]} → {new.hash[:12]}", "dim"))
     return LOOSENS if found else NOTHING

@@ -25,6 +25,10 @@ TELL: Final = "tell"
 """The effect by which a warning only tells: it is no warning that counts towards the one that waits for a person."""
 
 
+GUIDE: Final = "guide"
+"""The effect by which the advice of a retry goes into the run's next request to a model, too, as a system message."""
+
+
 FLAG: Final = "flag_trajectory"
 """The effect by which a finding marks its run, so that people look at it."""
 
@@ -77,7 +81,8 @@ class Wait(msgspec.Struct, frozen=True, gc=False, tag="wait"):
 
 
 class Isolate(msgspec.Struct, frozen=True, gc=False, tag="isolate"):
-    """What a quarantine isolates (`tool` or `agent`), for how long, and the how manyth time in a day it does."""
+    """What a quarantine isolates, for how long, and from which time in a day on it does: a `tool`, or the agent where
+    no tool is at work; the `agent`; or `only_tool`, which isolates nobody where no tool is at work."""
 
     what: str = "tool"
     for_ms: int = 300_000

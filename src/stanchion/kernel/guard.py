@@ -27,6 +27,17 @@ class Kind(StrEnum):
     METER = "meter"
 
 
+class Unjudged(Exception):
+    """A guard could not judge an event. Its text is told and recorded: it has names and types in it, and no content."""
+
+
+def failure_of(error: Exception) -> str:
+    """What is told of a guard's failure. An error's own words may hold anything, so that only its type is told, unless
+    it is one that says nothing else."""
+    name = type(error).__name__
+    return f"{name}: {str(error).replace('`', '')}" if isinstance(error, Unjudged) else name
+
+
 class Reading(Protocol):
     """What an event says, as the policy's reader reads it. The kernel hands it on and asks only whose it is."""
 

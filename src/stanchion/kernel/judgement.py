@@ -14,7 +14,7 @@ from stanchion.kernel.content import content_of, with_content
 from stanchion.kernel.contract.powers import RECALLS
 from stanchion.kernel.events import Event, Moment
 from stanchion.kernel.findings import Finding, Patch
-from stanchion.kernel.guard import Kind, Reading
+from stanchion.kernel.guard import Kind, Reading, failure_of
 from stanchion.kernel.lookups import UNHEARD, Answer, Answered, Expired, Failed, Lookup, answer_name
 from stanchion.kernel.patches import PatchError, apply
 from stanchion.kernel.soundness import sound, sound_lookup
@@ -109,7 +109,7 @@ def note(plan: Plan, pos: int, finding: Finding, found: Found, cut: int) -> int:
 
 
 def failed(plan: Plan, pos: int, event: Event, error: Exception) -> Finding:
-    return broken(plan, pos, event, "kernel.guard_error", type(error).__name__)
+    return broken(plan, pos, event, "kernel.guard_error", failure_of(error))
 
 
 def broken(plan: Plan, pos: int, event: Event, code: str, *args: str) -> Finding:

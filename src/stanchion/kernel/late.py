@@ -7,7 +7,7 @@ from typing import Any
 
 from stanchion.kernel.actions import Action
 from stanchion.kernel.findings import Finding
-from stanchion.kernel.guard import Placed, Reading
+from stanchion.kernel.guard import Placed, Reading, failure_of
 from stanchion.kernel.soundness import sound_or_none
 
 
@@ -25,7 +25,7 @@ def late_finding(placed: Placed, reading: Reading, value: Any) -> Finding | None
     try:
         finding = sound_or_none(placed.guard.judge(reading, value))
     except Exception as error:  # noqa: BLE001 - a user's code may raise anything
-        return _entered(placed, Action.WARN, (placed.id, type(error).__name__))
+        return _entered(placed, Action.WARN, (placed.id, failure_of(error)))
     if finding is None or (finding.action == Action.ALLOW and not finding.effects):
         return None
     action = finding.action

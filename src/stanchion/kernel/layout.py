@@ -11,6 +11,7 @@ from stanchion.kernel.chain import Plan, Recorded, Slice
 from stanchion.kernel.decision import Known
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
+from stanchion.kernel.guard import failure_of
 from stanchion.kernel.judgement import Found, note
 from stanchion.kernel.soundness import sound
 from stanchion.kernel.state import ABSENT, Line, Put, Records, Reply, When
@@ -132,7 +133,7 @@ def word(
             if cells[finding.action] != action:
                 finding = _as_found(finding, meant)
         except Exception as error:  # noqa: BLE001 - a guard may raise anything, and fails closed
-            finding = Finding(Action(action), "kernel.guard_error", (plan.guards[part.pos].id, type(error).__name__))
+            finding = Finding(Action(action), "kernel.guard_error", (plan.guards[part.pos].id, failure_of(error)))
         cut = note(plan, part.pos, finding, found, cut)
     return found, cut
 
@@ -149,7 +150,7 @@ def watched(plan: Plan, events: tuple[Event, ...], found: Found, cut: int, slice
             if finding is not None:
                 note(plan, part.pos, _as_found(sound(finding), Action.ALLOW), found, cut)
         except Exception as error:  # noqa: BLE001 - a guard may raise anything; what happened has happened
-            args = (plan.guards[part.pos].id, type(error).__name__)
+            args = (plan.guards[part.pos].id, failure_of(error))
             note(plan, part.pos, Finding(Action.ALLOW, "kernel.guard_error", args), found, cut)
     return found
 

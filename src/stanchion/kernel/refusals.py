@@ -17,7 +17,7 @@ from stanchion.kernel.chain import Plan
 from stanchion.kernel.decision import Decision, Known
 from stanchion.kernel.events import Moment
 from stanchion.kernel.findings import Finding
-from stanchion.kernel.guard import Kind, Placed, Reading
+from stanchion.kernel.guard import Kind, Placed, Reading, failure_of
 from stanchion.kernel.soundness import sound, sound_ruling
 from stanchion.kernel.state import ABSENT, Batch, Expect, Moved, Put, Records, Reply, StoreLost, When
 from stanchion.kernel.tuples import NamedTuple
@@ -86,7 +86,7 @@ def entry_of(plan: Plan, readings: tuple[Reading, ...], records: Records, decisi
             if ruling.finding is not None:
                 said.append(_placed(placed, sound(ruling.finding), decision.action, plan.cells[index]))
         except Exception as error:  # noqa: BLE001 - a guard may raise anything; it is refused already
-            args = (placed.id, type(error).__name__)
+            args = (placed.id, failure_of(error))
             said.append(Finding(Action.ALLOW, "kernel.guard_error", args, guard=placed.id, shadow=placed.shadow))
             continue
         used.append((name, version, value))

@@ -275,6 +275,8 @@ OPTIONS: Final[dict[str, str]] = {
     "secrets.isolate_after": "The number of the quarantine within a day that isolates the tool; 3 means that the "
     "third one does.",
     "secrets.isolate_for_s": "How many seconds the tool is isolated.",
+    "secrets.isolate_agent": "If `true`, the agent is isolated in place of a tool where no tool is at work; otherwise "
+    "nobody is, and each such secret is refused by itself.",
     "flow.action": "The action for a call or a request that a text from others explains, and the user does not.",
     "flow.answer": "The action for a final answer with sentences that a text from others told the agent to say, or "
     "with addresses that would carry away what was read.",

@@ -18,7 +18,8 @@ from stanchion.dialects.penguiflow import (
     StopSpec,
     ToolAllowlistRule,
 )
-from stanchion.testing import ScriptedModel
+from stanchion.stores.memory import MemoryStore
+from stanchion.testing import FakeClock, LostStore, ScriptedModel
 from tests.dialects.penguiflow.planner import (
     DRIVERS,
     Driver,
@@ -158,3 +159,35 @@ def test_a_registry_tells_of_penguiflows_rules_and_ones_own() -> None:
     registry = gateway_of(own, tools, off).registry
     assert registry.get_sync_rules("tool_call_start") == [tools, own]
     assert registry.get_sync_rules("tool_call_result") == [own]
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_another_process_tells_a_stop_and_a_pause_in_the_words_of_its_rule(driver: Driver) -> None:
+    """Two gateways on one store stand for two processes."""
+    stop = decides("STOP", reason="no", stop=StopSpec("X_1", "Please ask the office.", "matched PROJECT-X"))
+    pause = decides("PAUSE", reason="money", pause=PauseSpec("run", (), "Pay 5?", 60.0))
+    answers = {"stop": stop, "pause": pause}
+    clock = FakeClock()
+    store = MemoryStore(clock)
+    first, other = [
+        gateway_of(Rule("own", lambda event, _: answers.get(event.tool_name)), clock=clock, store=store)
+        for _ in range(2)
+    ]
+    for tool, action in (("stop", "STOP"), ("pause", "PAUSE")):
+        run = f"r-{tool}"
+        decided = judged(first, call(tool, run), driver)
+        told = [judged(other, call("look", run, n=n), driver) for n in range(2)]
+        assert [one.action for one in (decided, *told)] == [action] * 3
+        assert [(one.rule_id, one.stop, one.pause) for one in told] == [("own", decided.stop, decided.pause)] * 2
+    first.close()
+    other.close()
+
+
+def test_without_the_store_a_stop_stands_in_the_usual_words() -> None:
+    clock = FakeClock()
+    store = MemoryStore(clock)
+    stop = decides("STOP", reason="no", stop=StopSpec("X_1", "Please ask the office."))
+    first = gateway_of(Rule("own", stop), clock=clock, store=LostStore(store, range(2, 100)))
+    said = judged(first, call("look"))
+    assert (said.action, said.stop) == ("STOP", StopSpec("X_1", "Please ask the office."))
+    first.close()

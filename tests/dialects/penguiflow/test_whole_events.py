@@ -14,6 +14,7 @@ from stanchion.dialects.penguiflow import (
     RedactionSpec,
     RetrySpec,
     SecretRedactionRule,
+    StopSpec,
     apply_redactions,
 )
 from stanchion.testing import ScriptedModel
@@ -85,10 +86,75 @@ def test_a_retry_before_a_request_adds_its_message_and_asks(driver: Driver) -> N
     gateway.close()
 
 
-def test_a_retry_of_a_tool_call_tells_whoever_called() -> None:
-    gateway = gateway_of(Rule("own", AGAIN, events=("tool_call_start",)))
+@pytest.mark.parametrize("event", ["tool_call_start", "tool_call_result"])
+def test_a_retry_of_a_tool_call_tells_whoever_called_and_the_model(event: str) -> None:
+    gateway = gateway_of(Rule("own", AGAIN, events=(event,)))
+    run, model = gateway.run("r"), ScriptedModel("fine", "fine")
     with pytest.raises(Refused, match=r"Call `verify` first\."):
+        run.call(lambda x: x, x=1)
+    for _ in range(2):
+        assert run.model(model, [USER]) == "fine"
+    assert model.asked == [[USER, {"role": "system", "content": "Call `verify` first."}], [USER]]
+    gateway.close()
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_a_planner_that_is_told_of_a_retry_is_told_once(driver: Driver) -> None:
+    gateway = gateway_of(Rule("own", AGAIN, events=("tool_call_start",)))
+    said = judged(gateway, call(), driver)
+    assert (said.action, said.effects, gateway.run("r").notices()) == ("RETRY", (), ())
+    gateway.close()
+
+
+def test_a_retry_that_does_not_win_tells_the_model_nothing() -> None:
+    stop = Rule("stop", decides("PAUSE", reason="no"), events=("tool_call_start",))
+    gateway = gateway_of(Rule("own", AGAIN, events=("tool_call_start",)), stop)
+    with pytest.raises(Refused):
         gateway.run("r").call(lambda x: x, x=1)
+    assert gateway.run("r").notices() == ()
+    gateway.close()
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_a_result_beside_an_error_is_judged_with_it(driver: Driver) -> None:
+    key = "AKIA" + "ABCDEFGHIJKLMNOP"
+    gateway = gateway_of(SecretRedactionRule(), Rule("own", takes_out("ann"), events=("tool_call_result",)))
+    gave = {"rows": [{"key": key}]}
+    said = judged(gateway, result("it is ann's", error="TimeoutError", result=gave), driver)
+    assert said.action == "REDACT"
+    text = [one for one in said.redactions or () if one.path == "text"]
+    assert apply_redactions("it is ann's", text) == "it is ***'s"
+    rest = [one for one in said.redactions or () if one.path != "text"]
+    assert key not in str(apply_redactions({"result": gave}, rest))
+    assert apply_redactions(gave, rest) == apply_redactions({"result": gave}, rest)["result"]
+    clean = judged(gateway, result("late", error="TimeoutError", result={"rows": []}), driver)
+    assert clean.action == "ALLOW"
+    gateway.close()
+
+
+class Results:
+    """A guard of Stanchion's that looks at what results are marked with."""
+
+    id = "results"
+    stages = ("tool_result",)
+
+    def __init__(self) -> None:
+        self.seen: list[Any] = []
+
+    def judge(self, event: Any) -> None:
+        self.seen.append(event.traits)
+
+
+def test_a_result_beside_an_error_can_end_the_run_and_is_no_success() -> None:
+    stop = decides("STOP", reason="no", stop=StopSpec("BAD", "Sorry."))
+    results = Results()
+    rule = Rule("own", lambda event, _: stop if "evil" in event.text_content else None, events=("tool_call_result",))
+    gateway = gateway_of(rule, guards=[results])
+    said = judged(gateway, result("late", error="TimeoutError", result="evil"))
+    assert (said.action, said.rule_id, said.stop) == ("STOP", "own", StopSpec("BAD", "Sorry."))
+    judged(gateway, result("late", "s", error="TimeoutError", result="good"))
+    judged(gateway, result("fine", "s", result="good"))
+    assert ["failed" in traits for traits in results.seen] == [True, True, False]
     gateway.close()
 
 

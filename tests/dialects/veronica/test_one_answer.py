@@ -51,6 +51,24 @@ def test_where_a_context_says_that_its_call_goes_is_judged(tool: str | None, sai
 
 
 @pytest.mark.parametrize("tool", ["fetch", None])
+@pytest.mark.parametrize(
+    "host", ["{}", "{}/v1", "{}:443/v1", "//{}/v1", " {} ", "me:pw@{}"], ids=["bare", "path", "port", "//", " ", "@"]
+)
+def test_an_endpoint_without_a_scheme_is_read_as_its_host(tool: str | None, host: str) -> None:
+    for name, expected in (("example.org", [Decision.HALT] * 4), ("169.254.169.254", [Decision.HALT] * 4)):
+        assert answers(EGRESS, ToolCallContext("r", tool_name=tool, endpoint=host.format(name)), n=1) == expected
+    allowed = answers(EGRESS, ToolCallContext("r", tool_name=tool, endpoint="example.com/v1"), n=1)
+    assert allowed == [Decision.ALLOW, Decision.ALLOW, ["n"], ["n"]]
+
+
+@pytest.mark.parametrize("tool", ["fetch", None])
+@pytest.mark.parametrize("path", ["/v1/chat", "chat/completions", "v1.2/chat", "./example.org"])
+def test_an_endpoint_that_is_a_path_goes_nowhere(tool: str | None, path: str) -> None:
+    ctx = ToolCallContext("r", tool_name=tool, endpoint=path)
+    assert answers(EGRESS, ctx, n=1) == [Decision.ALLOW, Decision.ALLOW, ["n"], ["n"]]
+
+
+@pytest.mark.parametrize("tool", ["fetch", None])
 def test_the_arguments_of_a_call_are_judged_with_a_tool_or_without_one(tool: str | None) -> None:
     ctx = ToolCallContext("r", tool_name=tool)
     assert answers(EGRESS, ctx, url=BAD)[2:] == [Decision.HALT] * 2

@@ -211,6 +211,16 @@ def test_the_third_credential_isolates_its_tool_and_no_other() -> None:
     assert pipeline.before_llm_call(ToolCallContext("r", tool_name="read")) is Decision.ALLOW
 
 
+def test_credentials_that_no_tool_sent_are_refused_each_and_isolate_nobody() -> None:
+    pipeline = ShieldPipeline(egress=SecretGuardHook(["ours-[0-9]{8}"]))
+    for _ in range(4):
+        ctx = ToolCallContext("r", metadata={"body": "ours-12345678"})
+        assert pipeline.before_egress(ctx, URL, "POST") is Decision.QUARANTINE
+        assert pipeline.before_llm_call(ctx) is Decision.QUARANTINE
+    assert pipeline.before_llm_call(ToolCallContext("r")) is Decision.ALLOW
+    assert pipeline.before_llm_call(ToolCallContext("r", tool_name="read")) is Decision.ALLOW
+
+
 @pytest.mark.parametrize(
     ("limits", "ctx", "cost", "fit"),
     [

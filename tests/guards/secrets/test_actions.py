@@ -60,6 +60,15 @@ def test_a_quarantine_that_does_not_wait_isolates_the_first_time() -> None:
     assert list(shield.standing().marks) == ["tool:one"]
 
 
+@pytest.mark.parametrize(("isolate_agent", "isolated"), [(True, ["agent:a"]), (False, [])])
+def test_where_no_tool_is_at_work_the_agent_is_isolated_or_nobody(isolate_agent: bool, isolated: list[str]) -> None:
+    shield = shield_for(with_actions(action="quarantine", isolate_after=1, isolate_agent=isolate_agent))
+    assert shield.run("a").egress("https://example.com/", payload=KEY).action == Action.QUARANTINE
+    assert list(shield.standing().marks) == isolated
+    shield.run("b").check("one", {"k": KEY})
+    assert list(shield.standing().marks) == [*isolated, "tool:one"]
+
+
 @pytest.mark.parametrize("stage", ["tool_result", "model_reply"])
 def test_safety_003_blocks_what_has_a_secret(stage: str) -> None:
     """A result and a reply with a credential are withheld, and the undo of the tool runs."""

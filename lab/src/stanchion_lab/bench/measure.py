@@ -25,10 +25,9 @@ def compare(
 ) -> dict[str, Cost]:
     """Time every contender, call by call, in rounds that interleave; `idle_s` passes before each call."""
     spent: dict[str, list[int]] = {name: [] for name in contenders}
-    for name, call in contenders.items():
+    for call in contenders.values():
         for _ in range(min(calls, 200)):
             call()
-        spent[name].clear()
     for _ in range(rounds):
         for name, call in contenders.items():
             took = spent[name]

@@ -40,7 +40,7 @@ class Hooks:
         """Stanchion's own run, with everything that the specification has no word for."""
         self._desk: Desk = run.desk
 
-    def pre_execution(
+    def _pre_execution(
         self,
         tool: str,
         args: dict[str, Any] | None = None,
@@ -49,11 +49,11 @@ class Hooks:
         estimated_duration: float | None = None,
         estimated_cost: float | None = None,
         api_calls: int | None = None,
-    ) -> ChainResult:
+    ) -> Flow[ChainResult]:
         """Validate an action before it is executed. Estimates count towards budgets: tokens, seconds, US dollars."""
         args = {} if args is None else args
         with AT_PRE:
-            decision = self.run.check(
+            decision = yield from self.run._check(
                 tool,
                 args,
                 tokens=estimated_tokens,
@@ -63,30 +63,9 @@ class Hooks:
             )
         return self._said(PRE, decision, tool, args)
 
-    async def apre_execution(
-        self,
-        tool: str,
-        args: dict[str, Any] | None = None,
-        *,
-        estimated_tokens: int | None = None,
-        estimated_duration: float | None = None,
-        estimated_cost: float | None = None,
-        api_calls: int | None = None,
-    ) -> ChainResult:
-        """`pre_execution` for async code."""
-        args = {} if args is None else args
-        with AT_PRE:
-            decision = await self.run.acheck(
-                tool,
-                args,
-                tokens=estimated_tokens,
-                duration_s=estimated_duration,
-                cost_usd=estimated_cost,
-                api_calls=api_calls,
-            )
-        return self._said(PRE, decision, tool, args)
+    pre_execution, apre_execution = twins(_pre_execution)
 
-    def post_execution(
+    def _post_execution(
         self,
         tool: str,
         args: dict[str, Any] | None,
@@ -96,30 +75,16 @@ class Hooks:
         tokens: int | None = None,
         cost: float | None = None,
         duration: float | None = None,
-    ) -> ChainResult:
+    ) -> Flow[ChainResult]:
         """Validate what an action gave before it is committed or forwarded, and count what it used, whatever was said
         before. What comes of an action that did not go ahead is blocked."""
         used = given(tokens=tokens, cost_usd=cost, duration_s=duration)
         with AT_POST:
-            return self._said(POST, self._ended(tool, args, output, after, used))
+            return self._said(POST, (yield from self._ended(tool, args, output, after, used)))
 
-    async def apost_execution(
-        self,
-        tool: str,
-        args: dict[str, Any] | None,
-        output: Any,
-        *,
-        after: ChainResult | None = None,
-        tokens: int | None = None,
-        cost: float | None = None,
-        duration: float | None = None,
-    ) -> ChainResult:
-        """`post_execution` for async code."""
-        used = given(tokens=tokens, cost_usd=cost, duration_s=duration)
-        with AT_POST:
-            return self._said(POST, await self._aended(tool, args, output, after, used))
+    post_execution, apost_execution = twins(_post_execution)
 
-    def pre_handoff(
+    def _pre_handoff(
         self,
         to: str,
         *,
@@ -130,11 +95,11 @@ class Hooks:
         token_budget: int | None = None,
         cost_budget: float | None = None,
         payload: dict[str, Any] | None = None,
-    ) -> ChainResult:
+    ) -> Flow[ChainResult]:
         """Validate a handoff before it is sent. The budgets are what the receiver gets of this agent's; `payload` is
         what else is handed over, such as a reviewer's `{"review": "approved"}`."""
         with AT_BEFORE:
-            decision = self.run.handoff(
+            decision = yield from self.run._handoff(
                 to,
                 payload,
                 context=context,
@@ -146,44 +111,17 @@ class Hooks:
             )
         return self._said(BEFORE_HANDOFF, decision, to)
 
-    async def apre_handoff(
-        self,
-        to: str,
-        *,
-        context: dict[str, Any] | None = None,
-        artifacts: Sequence[str] | None = None,
-        rationale: str | None = None,
-        required_capabilities: Sequence[str] | None = None,
-        token_budget: int | None = None,
-        cost_budget: float | None = None,
-        payload: dict[str, Any] | None = None,
-    ) -> ChainResult:
-        """`pre_handoff` for async code."""
-        with AT_BEFORE:
-            decision = await self.run.ahandoff(
-                to,
-                payload,
-                context=context,
-                artifacts=artifacts,
-                rationale=rationale,
-                required_capabilities=required_capabilities,
-                tokens=token_budget,
-                cost_usd=cost_budget,
-            )
-        return self._said(BEFORE_HANDOFF, decision, to)
+    pre_handoff, apre_handoff = twins(_pre_handoff)
 
-    def post_handoff(self, to: str, *, after: ChainResult | None = None) -> ChainResult:
+    def _post_handoff(self, to: str, *, after: ChainResult | None = None) -> Flow[ChainResult]:
         """Say that the receiver has accepted: it is recorded, the sender's locks are released, the task's status is
         kept, and whoever this agent works for is told. It blocks nothing."""
         with AT_AFTER:
-            return self._said(AFTER_HANDOFF, self.run.handoff_done(to, call=self._handed(to, after)))
+            return self._said(AFTER_HANDOFF, (yield from self.run._handoff_done(to, call=self._handed(to, after))))
 
-    async def apost_handoff(self, to: str, *, after: ChainResult | None = None) -> ChainResult:
-        """`post_handoff` for async code."""
-        with AT_AFTER:
-            return self._said(AFTER_HANDOFF, await self.run.ahandoff_done(to, call=self._handed(to, after)))
+    post_handoff, apost_handoff = twins(_post_handoff)
 
-    def on_error(
+    def _on_error(
         self,
         tool: str,
         error: BaseException | str,
@@ -191,25 +129,13 @@ class Hooks:
         args: dict[str, Any] | None = None,
         after: ChainResult | None = None,
         attempt: int | None = None,
-    ) -> ErrorResult:
+    ) -> Flow[ErrorResult]:
         """Say that an action has failed: how bad that is, and what becomes of it."""
         call = self._begun(tool, args, after)[0]
         with AT_ERROR:
-            return self._failed(self.run.error(tool, error, args=args, call=call, attempt=attempt))
+            return self._failed((yield from self.run._error(tool, error, args=args, call=call, attempt=attempt)))
 
-    async def aon_error(
-        self,
-        tool: str,
-        error: BaseException | str,
-        *,
-        args: dict[str, Any] | None = None,
-        after: ChainResult | None = None,
-        attempt: int | None = None,
-    ) -> ErrorResult:
-        """`on_error` for async code."""
-        call = self._begun(tool, args, after)[0]
-        with AT_ERROR:
-            return self._failed(await self.run.aerror(tool, error, args=args, call=call, attempt=attempt))
+    on_error, aon_error = twins(_on_error)
 
     def execute(self, tool: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """Execute an action between its hooks; gives its output. `Refused` is raised where it is blocked or waits, and
@@ -220,43 +146,29 @@ class Hooks:
         """`execute` for async code; the tool may be sync or async."""
         return await self.run.acall(tool, *args, **kwargs)
 
-    def request_bypass(
+    def _request_bypass(
         self,
         guardrail_id: str,
         reason: str,
         urgency: Urgency | str = Urgency.NORMAL,
         *,
         after: ChainResult | None = None,
-    ) -> BypassRequest:
+    ) -> Flow[BypassRequest]:
         """Ask to have one action let past one guardrail: the last that it refused, or the one that `after` is about.
         `BypassRefused` says in one line why that cannot be asked."""
         how = str(word(Urgency, urgency, "urgency"))
         with AT_BYPASS:
-            return self.run.request_bypass(guardrail_id, reason, how, call=self._id_of(after))
+            return (yield from self.run._request_bypass(guardrail_id, reason, how, call=self._id_of(after)))
 
-    async def arequest_bypass(
-        self,
-        guardrail_id: str,
-        reason: str,
-        urgency: Urgency | str = Urgency.NORMAL,
-        *,
-        after: ChainResult | None = None,
-    ) -> BypassRequest:
-        """`request_bypass` for async code."""
-        how = str(word(Urgency, urgency, "urgency"))
-        with AT_BYPASS:
-            return await self.run.arequest_bypass(guardrail_id, reason, how, call=self._id_of(after))
+    request_bypass, arequest_bypass = twins(_request_bypass)
 
-    def escalate(self, reason: str) -> str:
+    def _escalate(self, reason: str) -> Flow[str]:
         """Go to a supervisor with what was blocked last; gives the id of the escalation. A yes to it says that somebody
         has looked, and lets nothing through: to have the action go ahead, ask with `request_bypass`."""
         with AT_ESCALATE:
-            return self.run.escalate(reason)
+            return (yield from self.run._escalate(reason))
 
-    async def aescalate(self, reason: str) -> str:
-        """`escalate` for async code."""
-        with AT_ESCALATE:
-            return await self.run.aescalate(reason)
+    escalate, aescalate = twins(_escalate)
 
     def warnings(self) -> tuple[str, ...]:
         """The warnings for the agent since the last call."""
@@ -266,7 +178,7 @@ class Hooks:
         """End this agent's work: nothing of it proceeds any more."""
         self.run.close()
 
-    def __ended(
+    def _ended(
         self, tool: str, args: dict[str, Any] | None, output: Any, after: ChainResult | None, used: dict[str, Any]
     ) -> Flow[Decision]:
         """Judge what an action gave. What it used is counted also where its hook before it had ended or blocked it, and
@@ -276,8 +188,6 @@ class Hooks:
             args = {} if after is None or after.args is None else after.args
         fields = {"tool": tool, "args": args, "result": output, **given(call=call), **used}
         return report(self._desk, Stage.TOOL_RESULT, fields, stands)
-
-    _ended, _aended = twins(__ended)
 
     def _begun(
         self, tool: str, args: dict[str, Any] | None, after: ChainResult | None

@@ -28,6 +28,7 @@ from stanchion.dialects.guardian.settings import (
     whole,
 )
 from stanchion.dialects.guardian.sitting import Sitting
+from stanchion.dialects.guardian.variables import warn_of_variables
 from stanchion.kernel.decision import Decision
 from stanchion.policy.nearest import hint
 from stanchion.runtime.learning.advising import adviser_of
@@ -83,6 +84,18 @@ class GuardianLayer:
         if unknown is not None:
             raise DialectError(f"`GuardianLayer` has no parameter `{unknown}`: {hint(unknown, PARAMETERS)}")
         whole("est_tokens_per_call", est_tokens_per_call, 0)
+        warn_of_variables(
+            {
+                "db_path": db_path,
+                "max_history": max_history,
+                "max_repeats": max_repeats,
+                "failure_threshold": failure_threshold,
+                "base_cooldown": base_cooldown,
+                "cache_ttl": cache_ttl,
+                "advice_style": advice_style,
+                "est_tokens_per_call": est_tokens_per_call,
+            }
+        )
         breaking = Breaking(failure_threshold, base_cooldown, max_cooldown)
         looping = Looping(max_history, max_repeats)
         self._tokens, self._saved_before = est_tokens_per_call, 0

@@ -23,6 +23,7 @@ from stanchion.dialects.penguiflow.packs import GuardrailPolicyPack, Settled
 from stanchion.dialects.penguiflow.reports import flow_of
 from stanchion.dialects.penguiflow.routing import LONGEST_MS, DefaultRiskRouter
 from stanchion.dialects.penguiflow.rules import RuleRegistry
+from stanchion.dialects.penguiflow.standing import leave_words, left_words
 from stanchion.dialects.penguiflow.words import GuardrailAction, GuardrailDecision
 from stanchion.kernel.actions import Action
 from stanchion.kernel.context import Context
@@ -32,6 +33,7 @@ from stanchion.kernel.gates import PAUSED
 from stanchion.locks import Reentrant
 from stanchion.policy.load import load_policy
 from stanchion.runtime.deciding.shifts import end_run
+from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.on_loop import adrive
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.options import known
@@ -215,15 +217,7 @@ class GuardrailGateway:
         for is a ticket, and once a person has approved it the same event goes ahead."""
         heard = _heard(ctx, event)
         run = self._run_of(heard)
-        flow, place = flow_of(run, heard.event)
-        token = HEARD.set(heard)
-        try:
-            decision = await adrive(flow, run.desk)
-            if _ends(decision):
-                await adrive(end_run(run.desk, ENDED, decision.message), run.desk)
-        finally:
-            HEARD.reset(token)
-        return self._said_of(run, decision, place, heard)
+        return await adrive(self._evaluated(run, heard), run.desk)
 
     def evaluate_sync(
         self, ctx: GuardrailContext | GuardrailEvent, event: GuardrailEvent | None = None
@@ -231,19 +225,26 @@ class GuardrailGateway:
         """`evaluate` for code that is not async."""
         heard = _heard(ctx, event)
         run = self._run_of(heard)
-        flow, place = flow_of(run, heard.event)
-        token = HEARD.set(heard)
-        try:
-            decision = drive(flow, run.desk)
-            if _ends(decision):
-                drive(end_run(run.desk, ENDED, decision.message), run.desk)
-        finally:
-            HEARD.reset(token)
-        return self._said_of(run, decision, place, heard)
+        return drive(self._evaluated(run, heard), run.desk)
 
-    def _said_of(self, run: Run, decision: Decision, place: tuple[str | int, ...], heard: Heard) -> GuardrailDecision:
+    def _evaluated(self, run: Run, heard: Heard) -> Flow[GuardrailDecision]:
+        """The flow of both."""
+        flow, place = flow_of(run, heard.event)
+        before = HEARD.get()
+        HEARD.set(heard)
+        try:
+            decision = yield from flow
+            if _ends(decision):
+                yield from end_run(run.desk, ENDED, decision.message)
+        finally:
+            HEARD.set(before)
         if decision.action == Action.ALLOW and not decision.findings and not decision.shadow:
             return GuardrailDecision(GuardrailAction.ALLOW, NOBODY, NOTHING, decision.id)
+        if decision.action == Action.RETRY:
+            run.desk.take_back(decision.advice)  # the planner has it from here
+        return (yield from self._in_its_words(run, decision, self._said_of(run, decision, place, heard), heard))
+
+    def _said_of(self, run: Run, decision: Decision, place: tuple[str | int, ...], heard: Heard) -> GuardrailDecision:
         if decision.code == PAUSED:
             run.desk.waits_for(decision, str(decision.determining.args[0]) if decision.determining else "")
         policy = run.desk.shield.policy
@@ -254,19 +255,25 @@ class GuardrailGateway:
         said = decision_of(decision, place, policy.file.escalation, self._seated[1])
         if decision.code in FAILED and decision.determining is not None:
             said = failed(said, heard.faults.get(decision.determining.guard, ""), decision.proceeds)
-        return self._in_its_words(decision, said, (None if heard.ctx is None else heard.ctx.tenant_id, run.id))
+        return said
 
     def _in_its_words(
-        self, decision: Decision, said: GuardrailDecision, run: tuple[str | None, str]
-    ) -> GuardrailDecision:
+        self, run: Run, decision: Decision, said: GuardrailDecision, heard: Heard
+    ) -> Flow[GuardrailDecision]:
         """A decision about a run that has ended or waits already, in the words of the rule that ended it or has it
-        wait."""
+        wait, whichever process that was."""
+        whose = (None if heard.ctx is None else heard.ctx.tenant_id, run.id)
         if decision.code in STANDS:
-            first = self._standing.get(run)
+            first = self._standing.get(whose)
+            if first is None or first.action is not said.action:
+                first = yield from left_words(run.desk, decision.id)
             if first is not None and first.action is said.action:
+                if first.stop is not None:
+                    self._standing[whose] = first  # a run ends once; what it waits for may change
                 return msgspec.structs.replace(said, rule_id=first.rule_id, stop=first.stop, pause=first.pause)
         elif said.stop is not None or (said.pause is not None and said.pause.scope != "tool_call"):
-            self._standing[run] = said
+            self._standing[whose] = said
+            yield from leave_words(run.desk, said)
         return said
 
     def run(self, ctx: GuardrailContext | str) -> Run:

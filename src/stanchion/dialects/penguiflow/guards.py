@@ -24,7 +24,7 @@ from stanchion.kernel.actions import Action
 from stanchion.kernel.content import content_of
 from stanchion.kernel.context import Context
 from stanchion.kernel.events import Event, ModelCall, ToolCall
-from stanchion.kernel.findings import Finding
+from stanchion.kernel.findings import GUIDE, Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.stages import Stage
 from stanchion.policy.formats.penguiflow.rules import DEADLINE_MS, STAGES
@@ -139,6 +139,8 @@ class OwnRule:
                 heard.faults[self.id] = str(error)
             raise
         more = self._told.effects
+        if found is not None and found.action == Action.RETRY and _guides(event):
+            more = (*more, GUIDE)
         if found is None or not more:
             return found
         return msgspec.structs.replace(found, effects=tuple(dict.fromkeys([*found.effects, *more])))
@@ -251,6 +253,12 @@ def _carried_out(decision: GuardrailDecision, event: Event) -> bool:
     retry = RetrySpec() if decision.retry is None else decision.retry
     message = {"role": "system", "content": corrective(retry)}
     return retry.max_attempts > 0 and message in event.messages
+
+
+def _guides(event: Event) -> bool:
+    """Whether the message of a RETRY has yet to reach the model: a request or a reply is asked for again with it at
+    once."""
+    return event.stage not in (Stage.MODEL_CALL, Stage.MODEL_REPLY)
 
 
 def apart(value: Any) -> Any:

@@ -15,6 +15,7 @@ from stanchion.kernel.decision import Decision
 from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.stages import Stage
 from stanchion.runtime.calling.report_methods import judging
+from stanchion.runtime.calling.reports import report
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.run import Run
 
@@ -29,6 +30,8 @@ OUTSIDE: Final = ("tool", "function")
 def flow_of(run: Run, event: GuardrailEvent) -> tuple[Flow[Decision], Path]:
     """What has a run judge an event, and where its content has the event's text."""
     stage, fields, place = report_of(event)
+    if stage is Stage.ERROR and event.payload.get(RESULT) is not None:
+        return _failed(run, fields, event.payload[RESULT]), place
     if stage is not Stage.MODEL_CALL:
         return judging(run, stage, fields), place
     said = event.text_content if event.text_content and _is_new(event) else ""
@@ -50,6 +53,21 @@ def _results(messages: list[Any]) -> list[str]:
         if one.get("role") in OUTSIDE and isinstance(one.get("content"), str):
             found.append(one["content"])
     return found[::-1]
+
+
+def _failed(run: Run, fields: dict[str, Any], result: Any) -> Flow[Decision]:
+    """Have judged what a tool failed with, and what it gave all the same: nothing counts that as a success. What is
+    taken out of it has the path `result`."""
+    told = yield from judging(run, Stage.ERROR, dict(fields))
+    if told.action == Action.HALT:
+        return told
+    given = {"tool": fields["tool"], "args": fields["args"], "result": {RESULT: result}}
+    gave = yield from report(run.desk, Stage.TOOL_RESULT, given, failed=True)
+    worse = gave if gave.action > told.action else told
+    findings = (*worse.findings, *(told if worse is gave else gave).findings)
+    effects = tuple(dict.fromkeys([*told.effects, *gave.effects]))
+    patches = (*told.patches, *gave.patches)
+    return msgspec.structs.replace(worse, findings=findings, effects=effects, patches=patches)
 
 
 def _asked(run: Run, fields: dict[str, Any], said: str, results: list[str]) -> Flow[Decision]:

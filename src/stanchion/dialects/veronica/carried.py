@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Final
 
@@ -27,6 +28,18 @@ class Asked:
 
 asked: ContextVar[Asked | None] = ContextVar("stanchion_veronica", default=None)
 """What the caller around has given: hooks get these very objects."""
+
+
+@contextmanager
+def given_to_hooks(what: Asked) -> Iterator[None]:
+    """Hooks that are asked inside get these objects."""
+    before = asked.get()
+    asked.set(what)
+    try:
+        yield
+    finally:
+        asked.set(before)
+
 
 BOUNDARIES: Final = {
     "pre_dispatch": ("before_llm_call", (Stage.TOOL_CALL, Stage.MODEL_CALL)),

@@ -5,16 +5,36 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from stanchion.dialects.errors import DialectError
 from stanchion.dialects.veronica.carried import asked
 from stanchion.dialects.veronica.words import ToolCallContext
+from stanchion.kernel.regex import regex
+from stanchion.runtime.calling.at_work import working
+from stanchion.runtime.calling.call import call
+from stanchion.runtime.calling.items import handed
+from stanchion.runtime.calling.model_call import converse
+from stanchion.runtime.calling.stream_end import Streaming
 from stanchion.runtime.calling.tool import Shape, Tool
+from stanchion.runtime.streams.stream import delivered
+
+if TYPE_CHECKING:
+    from stanchion.runtime.driving.flow import Flow
+    from stanchion.runtime.run import Run
 
 MOST_TOOLS: Final = 256
 """Of how many functions is remembered how they look."""
+
+
+_HOST: Final = regex(
+    r"\s*(?:[/\\]{2})?(?:[^\s/?#@\\]*@)?(?:localhost|0x[0-9a-f.x]+|[0-9]{1,3}(?:\.[0-9]+){1,3}|\[[0-9A-Fa-f:.]+\]"
+    r"|[\w-]+(?:\.[\w-]+)*\.(?:[^\W\d_]{2,}|xn--[a-z0-9-]+)\.?|[\w.-]+:[0-9]{1,5})(?::[0-9]{1,5})?(?:[/?#\s]|$)",
+    re.IGNORECASE,
+)
+"""How an endpoint begins that has a host and no scheme: a name with dots, an address, or anything with a port."""
 
 
 def beside(ctx: ToolCallContext, own: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -23,8 +43,14 @@ def beside(ctx: ToolCallContext, own: dict[str, Any] | None = None) -> dict[str,
     taken = {} if own is None else own
     said = {_free(name, value, taken, "metadata"): value for name, value in ctx.metadata.items()}
     if ctx.endpoint is not None:
-        said[_free("endpoint", ctx.endpoint, {**taken, **said}, "context")] = ctx.endpoint
+        place = located(ctx.endpoint)
+        said[_free("endpoint", place, {**taken, **said}, "context")] = place
     return said
+
+
+def located(endpoint: str) -> str:
+    """An endpoint as it is judged: one that begins with a host is a URL of that host, and any other is as it is."""
+    return endpoint if _HOST.match(endpoint) is None else "https://" + endpoint.strip().lstrip("/\\")
 
 
 def _free(name: Any, value: Any, taken: dict[str, Any], whose: str) -> Any:
@@ -88,11 +114,21 @@ def tool_of(ctx: ToolCallContext, fn: Callable[..., Any], used: dict[str, Any]) 
     return Dispatched.like(tool, ctx) if ctx.metadata or ctx.endpoint is not None else tool
 
 
-def sync(tool: Tool) -> Tool:
-    """A tool that can be called without being awaited."""
-    if tool.shape in (Shape.ASYNC, Shape.ASYNC_GENERATOR):
+def called(run: Run, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], awaited: bool) -> Flow[Any]:
+    """Have a run call a tool: its result, or its items as they come."""
+    if not awaited and tool.shape in (Shape.ASYNC, Shape.ASYNC_GENERATOR):
         raise DialectError(f"`{tool.name}` is async: call it with `await vi.aexecute(...)`")
-    return tool
+    if tool.shape in (Shape.GENERATOR, Shape.ASYNC_GENERATOR):
+        return run.acall(tool, *args, **kwargs) if awaited else run.call(tool, *args, **kwargs)
+    with working(tool.name):
+        came = yield from call(run.desk, run.desk.shield.tool_of(tool), args, kwargs)
+    return handed(run.desk, came, awaited)
+
+
+def replied(run: Run, asks: Callable[..., Any], messages: list[Any], about: dict[str, Any], awaited: bool) -> Flow[Any]:
+    """Have a run ask a model: its reply, or its chunks as they come."""
+    came = yield from converse(run.desk, asks, messages, **about, ended="raise")
+    return delivered(run.desk, came, awaited) if type(came) is Streaming else came
 
 
 def _made(fn: Callable[..., Any], name: str | None, tokens: int, cost_usd: float) -> Tool:

@@ -10,10 +10,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from stanchion.dialects.errors import DialectError
-from stanchion.dialects.veronica.carried import Asked, asked, listed
+from stanchion.dialects.veronica.carried import Asked, given_to_hooks, listed
 from stanchion.dialects.veronica.config import ErrorRateConfig, ShieldConfig
 from stanchion.dialects.veronica.core import CircuitBreaker, Primitive
-from stanchion.dialects.veronica.dispatched import model_of, sync, tool_of
+from stanchion.dialects.veronica.dispatched import called, model_of, replied, tool_of
 from stanchion.dialects.veronica.given import dollars, flag, function, seconds, text
 from stanchion.dialects.veronica.pipeline import SENT, ShieldPipeline, charged, context_checked
 from stanchion.dialects.veronica.shipped import (
@@ -25,13 +25,18 @@ from stanchion.dialects.veronica.shipped import (
 )
 from stanchion.dialects.veronica.words import STATES, WORDS, Decision, ShieldState, ToolCallContext, spoken
 from stanchion.kernel.actions import Action
+from stanchion.kernel.stages import Stage
 from stanchion.kernel.states import Mark, phase
 from stanchion.policy.custom import BRAKE
+from stanchion.runtime.calling.report_methods import judging
 from stanchion.runtime.deciding.trouble import told_on
+from stanchion.runtime.driving.doors import abegin
+from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.errors import Refused, StateError
 from stanchion.runtime.values import Unreadable, project
 
 if TYPE_CHECKING:
+    from stanchion.runtime.driving.flow import Flow
     from stanchion.runtime.run import Run
 
 
@@ -93,51 +98,45 @@ class VeronicaIntegration:
         `fn` is the tool that `ctx.tool_name` names, or without one what asks the model. The context's tokens and cost
         are what the call uses. An exception that no hook has anything to say of is the function's own.
         """
-        run = self._run
-        context_checked(ctx)
-        function(fn)
-        if run is None:
-            return fn(*args, **kwargs)
-        token = asked.set(Asked(ctx))
-        try:
-            if ctx.tool_name is None:
-                asks, messages, said = model_of(ctx, fn, args, kwargs)
-                for url in self._pipeline().destinations(said):
-                    decision = run.egress(url, SENT, payload=project(said))
-                    if not decision.proceeds:
-                        return spoken(decision)
-                return run.model(asks, messages, params=said, **_spent(ctx), ended="raise")
-            return run.call(sync(tool_of(ctx, fn, charged(ctx, ctx.cost_usd))), *args, **kwargs)
-        except Unreadable:
-            return Decision.HALT
-        except Refused as refused:
-            return spoken(refused.decision)
-        except Exception as error:
-            halted = _halted(error)
-            if halted is None:
-                raise
-            return halted
-        finally:
-            asked.reset(token)
+        run = self._checked(ctx, fn)
+        return (
+            fn(*args, **kwargs) if run is None else drive(self._executed(run, False, ctx, fn, args, kwargs), run.desk)
+        )
 
     async def aexecute(self, ctx: ToolCallContext, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """`execute` for async code; the function may be a coroutine or a plain one."""
-        run = self._run
+        run = self._checked(ctx, fn)
+        if run is not None:
+            return await abegin(self._executed(run, True, ctx, fn, args, kwargs), run.desk)
+        came = fn(*args, **kwargs)
+        return await came if inspect.isawaitable(came) else came
+
+    def _checked(self, ctx: ToolCallContext, fn: Callable[..., Any]) -> Run | None:
         context_checked(ctx)
         function(fn)
-        if run is None:
-            came = fn(*args, **kwargs)
-            return await came if inspect.isawaitable(came) else came
-        token = asked.set(Asked(ctx))
+        return self._run
+
+    def _executed(
+        self,
+        run: Run,
+        awaited: bool,
+        ctx: ToolCallContext,
+        fn: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Flow[Any]:
+        """The flow of both: the call between its boundaries, and what became of it in the dialect's words."""
         try:
-            if ctx.tool_name is None:
+            with given_to_hooks(Asked(ctx)):
+                if ctx.tool_name is not None:
+                    return (yield from called(run, tool_of(ctx, fn, charged(ctx, ctx.cost_usd)), args, kwargs, awaited))
                 asks, messages, said = model_of(ctx, fn, args, kwargs)
                 for url in self._pipeline().destinations(said):
-                    decision = await run.aegress(url, SENT, payload=project(said))
+                    leaving = {"url": url, "method": SENT, "payload": project(said)}
+                    decision = yield from judging(run, Stage.EGRESS, leaving)
                     if not decision.proceeds:
                         return spoken(decision)
-                return await run.amodel(asks, messages, params=said, **_spent(ctx), ended="raise")
-            return await run.acall(tool_of(ctx, fn, charged(ctx, ctx.cost_usd)), *args, **kwargs)
+                return (yield from replied(run, asks, messages, {"params": said, **_spent(ctx)}, awaited))
         except Unreadable:
             return Decision.HALT
         except Refused as refused:
@@ -147,8 +146,6 @@ class VeronicaIntegration:
             if halted is None:
                 raise
             return halted
-        finally:
-            asked.reset(token)
 
     def spawn(self, budget_usd: float | None = None) -> VeronicaIntegration:
         """An integration for a child agent: the same pipeline and the same state. It spends from what is left here, of

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Final
 
 from stanchion.dialects.errors import DialectError
-from stanchion.dialects.veronica.carried import BOUNDARIES, Asked, Carried, asked, checked, listed
+from stanchion.dialects.veronica.carried import BOUNDARIES, Asked, Carried, checked, given_to_hooks, listed
 from stanchion.dialects.veronica.dispatched import beside
 from stanchion.dialects.veronica.given import dollars, flag, http_method
 from stanchion.dialects.veronica.stated import Stated
 from stanchion.dialects.veronica.words import Decision, ToolCallContext, spoken
 from stanchion.guards.egress.places import places
+from stanchion.kernel.stages import Stage
 from stanchion.policy.errors import PolicyError
 from stanchion.policy.nearest import hint
+from stanchion.runtime.calling.report_methods import judging
 from stanchion.runtime.calling.reports import BadEvent
+from stanchion.runtime.deciding.twins import twins
 from stanchion.runtime.options import ShieldOptions
 from stanchion.runtime.shield import Shield
 from stanchion.runtime.standing.places import MEMORY
@@ -26,6 +29,9 @@ from stanchion.runtime.values import Unreadable, project
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from stanchion.kernel.decision import Decision as Judged
+    from stanchion.runtime.deciding.desk import Desk
+    from stanchion.runtime.driving.flow import Flow
     from stanchion.runtime.run import Run
 
 JUDGED: Final = ("warn", "redact", "retry")
@@ -97,76 +103,63 @@ class ShieldPipeline:
         except PolicyError as error:
             raise DialectError(in_words(error, self.policy["guards"])) from None
         self.run: Run = self.shield.run("veronica", can=JUDGED)
+        self._desk: Desk = self.run.desk
         self._carries = bool(own)
         self._judges_requests = bool(slots["egress"]) or _reads(self.policy["guards"])
 
-    def before_llm_call(self, ctx: ToolCallContext) -> Decision:
+    def _before_llm_call(self, ctx: ToolCallContext) -> Flow[Decision]:
         """Judge a call of a tool, or of a model where `ctx.tool_name` is None; the metadata are its arguments."""
         with self._asking(ctx):
-            if ctx.tool_name is None:
-                for url in self.destinations(said := beside(ctx)):
-                    if (leaving := spoken(self.run.egress(url, SENT, payload=said))) is not Decision.ALLOW:
-                        return leaving
-                return spoken(self.run.model_call([], _or_empty(ctx.model), params=said, **UNCHARGED))
-            return spoken(self.run.check(ctx.tool_name, beside(ctx), **UNCHARGED))
+            said = beside(ctx)
+            if ctx.tool_name is not None:
+                return spoken((yield from self._judged(Stage.TOOL_CALL, tool=ctx.tool_name, args=said, **UNCHARGED)))
+            for url in self.destinations(said):
+                leaving = spoken((yield from self._judged(Stage.EGRESS, url=url, method=SENT, payload=said)))
+                if leaving is not Decision.ALLOW:
+                    return leaving
+            about = {"messages": [], "model": _or_empty(ctx.model), "params": said}
+            return spoken((yield from self._judged(Stage.MODEL_CALL, **about, **UNCHARGED)))
 
-    async def abefore_llm_call(self, ctx: ToolCallContext) -> Decision:
-        """`before_llm_call` for async code."""
-        with self._asking(ctx):
-            if ctx.tool_name is None:
-                for url in self.destinations(said := beside(ctx)):
-                    if (leaving := spoken(await self.run.aegress(url, SENT, payload=said))) is not Decision.ALLOW:
-                        return leaving
-                return spoken(await self.run.amodel_call([], _or_empty(ctx.model), params=said, **UNCHARGED))
-            return spoken(await self.run.acheck(ctx.tool_name, beside(ctx), **UNCHARGED))
+    before_llm_call, abefore_llm_call = twins(_before_llm_call)
 
-    def before_egress(self, ctx: ToolCallContext, url: str, method: str) -> Decision:
+    def _before_egress(self, ctx: ToolCallContext, url: str, method: str) -> Flow[Decision]:
         """Judge a request that is about to leave; the metadata are its payload."""
         http_method(method)
         with self._asking(ctx):
+            about = {"payload": ctx.metadata, "tool": _or_empty(ctx.tool_name)}
             try:
-                return spoken(self.run.egress(url, method, payload=ctx.metadata, tool=_or_empty(ctx.tool_name)))
+                return spoken((yield from self._judged(Stage.EGRESS, url=url, method=method, **about)))
             except BadEvent as error:
                 return _unread(ctx, error)
 
-    async def abefore_egress(self, ctx: ToolCallContext, url: str, method: str) -> Decision:
-        """`before_egress` for async code."""
-        http_method(method)
-        with self._asking(ctx):
-            try:
-                return spoken(await self.run.aegress(url, method, payload=ctx.metadata, tool=_or_empty(ctx.tool_name)))
-            except BadEvent as error:
-                return _unread(ctx, error)
+    before_egress, abefore_egress = twins(_before_egress)
 
-    def on_error(self, ctx: ToolCallContext, err: BaseException) -> Decision:
+    def _on_error(self, ctx: ToolCallContext, err: BaseException) -> Flow[Decision]:
         """Judge an exception of a call: RETRY, HALT, or ALLOW where nobody has anything against another attempt."""
         with self._asking(ctx, err):
-            return spoken(self.run.error(_or_empty(ctx.tool_name), err, args=beside(ctx)))
+            about = {"tool": _or_empty(ctx.tool_name), "error": err, "args": beside(ctx)}
+            return spoken((yield from self._judged(Stage.ERROR, **about)))
 
-    async def aon_error(self, ctx: ToolCallContext, err: BaseException) -> Decision:
-        """`on_error` for async code."""
-        with self._asking(ctx, err):
-            return spoken(await self.run.aerror(_or_empty(ctx.tool_name), err, args=beside(ctx)))
+    on_error, aon_error = twins(_on_error)
 
-    def before_charge(self, ctx: ToolCallContext, cost_usd: float) -> Decision:
+    def _before_charge(self, ctx: ToolCallContext, cost_usd: float) -> Flow[Decision]:
         """Judge a cost, with the tokens of the context, and book it where nothing is against it."""
         with self._asking(ctx):
-            return spoken(self.run.charge(**charged(ctx, cost_usd), tool=_or_empty(ctx.tool_name)))
+            about = {**charged(ctx, cost_usd), "tool": _or_empty(ctx.tool_name)}
+            return spoken((yield from self._judged(Stage.CHARGE, **about)))
 
-    async def abefore_charge(self, ctx: ToolCallContext, cost_usd: float) -> Decision:
-        """`before_charge` for async code."""
-        with self._asking(ctx):
-            return spoken(await self.run.acharge(**charged(ctx, cost_usd), tool=_or_empty(ctx.tool_name)))
+    before_charge, abefore_charge = twins(_before_charge)
 
-    def on_result(self, ctx: ToolCallContext, result: Any = None) -> Decision:
+    def _on_result(self, ctx: ToolCallContext, result: Any = None) -> Flow[Decision]:
         """Say that a call of a tool went well, which closes what its failures have opened."""
         with self._asking(ctx):
-            return spoken(self.run.result(_or_empty(ctx.tool_name), beside(ctx), result))
+            about = {"tool": _or_empty(ctx.tool_name), "args": beside(ctx), "result": result}
+            return spoken((yield from self._judged(Stage.TOOL_RESULT, **about)))
 
-    async def aon_result(self, ctx: ToolCallContext, result: Any = None) -> Decision:
-        """`on_result` for async code."""
-        with self._asking(ctx):
-            return spoken(await self.run.aresult(_or_empty(ctx.tool_name), beside(ctx), result))
+    on_result, aon_result = twins(_on_result)
+
+    def _judged(self, stage: Stage, **fields: Any) -> Flow[Judged]:
+        return judging(self.run, stage, fields)
 
     def destinations(self, said: dict[str, Any]) -> list[str]:
         """Where a request to a model goes by what is said of it, if anybody here judges requests."""
@@ -183,14 +176,11 @@ class ShieldPipeline:
         context_checked(ctx)
         if err is not None and not isinstance(err, BaseException):
             raise DialectError(f"`err` is of the type `{type(err).__name__}`: give the exception itself")
-        token = asked.set(Asked(ctx, err)) if self._carries else None
         try:
-            yield
+            with given_to_hooks(Asked(ctx, err)) if self._carries else nullcontext():
+                yield
         except BadEvent as error:
             raise DialectError(f"the context cannot be judged: {error}") from None
-        finally:
-            if token is not None:
-                asked.reset(token)
 
 
 def _unread(ctx: ToolCallContext, error: BadEvent) -> Decision:

@@ -171,12 +171,14 @@ class SecretGuardHook(Shipped):
         self.config = _chosen(SecretGuardConfig, config, {"patterns": patterns})
 
     def entries(self, boundary: str) -> list[Entry]:
-        """What looks for secrets in requests: the kinds that are known, and the patterns."""
+        """What looks for secrets in requests: the kinds that are known, and the patterns. A quarantine is one of a
+        tool: without one, nobody is isolated."""
         own = [
             {"kind": f"veronica-{number}", "pattern": one} for number, one in enumerate(self.config.patterns, start=1)
         ]
         stages = ["egress", "tool_call", "model_call"]
-        return [{"use": "secrets", "id": "secret-guard", "stages": stages, "action": "quarantine", "patterns": own}]
+        entry: Entry = {"use": "secrets", "id": "secret-guard", "stages": stages, "action": "quarantine"}
+        return [{**entry, "patterns": own, "isolate_agent": False}]
 
     def before_egress(self, ctx: ToolCallContext, url: str, method: str) -> Decision | None:
         """QUARANTINE where a credential would leave."""

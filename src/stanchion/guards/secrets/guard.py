@@ -95,6 +95,7 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
     salt: str | None = None
     isolate_after: Annotated[int, msgspec.Meta(ge=1, le=1_000)] = 3
     isolate_for_s: Annotated[float, msgspec.Meta(gt=0, le=432_000)] = 300.0
+    isolate_agent: bool = True
 
     def __post_init__(self) -> None:
         for stage in self.at if self.at is not None else ():
@@ -253,7 +254,8 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
         code = "secrets.redacted" if action == Action.REDACT else "secrets.found"
         terms = None
         if action == Action.QUARANTINE:
-            terms = Isolate("tool", round(self.isolate_for_s * 1_000), self.isolate_after)
+            what = "tool" if self.isolate_agent else "only_tool"
+            terms = Isolate(what, round(self.isolate_for_s * 1_000), self.isolate_after)
         finding = finding_about(action, code, said.args, patches, terms)
         return msgspec.structs.replace(finding, about="\n".join(said.secrets))
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Callable
+from functools import partial
 from types import CodeType, FunctionType
 from typing import Any, Final, NoReturn
 
+from stanchion.policy.conditions.blame import blamed
 from stanchion.policy.conditions.core import Core, Do, Each, Joined
 from stanchion.policy.conditions.emission import Emitter
 from stanchion.policy.conditions.errors import FAILURES, ConditionError, EvaluationError, TooCostly
@@ -67,23 +69,40 @@ def compile_expression(source: str, names: Vocabulary) -> Condition:
 
 
 def _compiled(core: Core) -> Callable[[View], Any]:
-    """The function of an expression. After an error it asks the careful code, made at the first one."""
+    """The function of an expression. After an error it asks the careful code, made at the first one, and where that
+    fails, too, says which part is to blame."""
     careful: list[Callable[[View], Any]] = []
+    parts: dict[int, tuple[Core, Callable[[View], Any]]] = {}
 
     def again(view: View, error: Exception) -> Any:
         if isinstance(error, TooCostly) or not _absorbs(core):
-            _fail(error)
+            blame(view, error)
         if not careful:
-            careful.append(_function(core, True, lambda _view, failed: _fail(failed)))
+            careful.append(_function(core, True, blame))
         return careful[0](view)
+
+    def blame(view: View, error: Exception) -> NoReturn:
+        if isinstance(error, TooCostly):
+            raise error
+        raise EvaluationError(blamed(core, partial(worked_out, view), _failed(error))) from error
+
+    def worked_out(view: View, part: Core) -> Any:
+        if id(part) not in parts:
+            parts[id(part)] = part, _function(part, True, _fail)
+        return parts[id(part)][1](view)
 
     return _function(core, False, again)
 
 
-def _fail(error: Exception) -> NoReturn:
+def _fail(_view: View, error: Exception) -> NoReturn:
+    raise _failed(error)
+
+
+def _failed(error: Exception) -> EvaluationError:
+    """An error of the language; what Python says of a view may name a value, so that only its type is told."""
     if isinstance(error, EvaluationError):
-        raise error
-    raise EvaluationError(f"a name has a value that its type does not allow ({type(error).__name__})") from error
+        return error
+    return EvaluationError(f"a name has a value that its type does not allow ({type(error).__name__})")
 
 
 def _absorbs(core: Core) -> bool:

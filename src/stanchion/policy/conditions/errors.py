@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from stanchion.kernel.guard import Unjudged
+
 
 class ConditionError(ValueError):
     """A condition cannot be used; `start` and `end` are the offsets of the characters at fault."""
@@ -15,7 +17,7 @@ class ConditionError(ValueError):
         self.end = end
 
 
-class EvaluationError(Exception):
+class EvaluationError(Unjudged):
     """A condition has no answer for this event; the caller fails closed."""
 
 

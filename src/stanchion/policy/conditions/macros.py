@@ -7,7 +7,7 @@ from typing import Any
 
 from stanchion.policy.conditions.arithmetic import no_overload
 from stanchion.policy.conditions.costs import Purse, spend
-from stanchion.policy.conditions.errors import FAILURES, EvaluationError, TooCostly
+from stanchion.policy.conditions.errors import FAILURES, TooCostly
 
 Body = Callable[[Any], Any]
 
@@ -98,7 +98,7 @@ def _until(purse: Purse, cost: int, data: Any, test: Body, wanted: bool) -> bool
         except FAILURES as error:
             failed = error
     if failed is not None:
-        raise EvaluationError(str(failed)) from failed
+        raise failed
     return not wanted
 
 
@@ -114,5 +114,5 @@ def joined(every: bool, parts: Sequence[Callable[[], bool]]) -> bool:
         except FAILURES as error:
             failed = error
     if failed is not None:
-        raise EvaluationError(str(failed)) from failed
+        raise failed
     return every

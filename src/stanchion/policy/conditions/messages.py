@@ -9,8 +9,13 @@ from stanchion.policy.conditions.kinds import Type
 
 def article(known: Type) -> str:
     """A type with its article, for messages."""
+    return a_kind(known.kind, str(known))
+
+
+def a_kind(kind: str, shown: str = "") -> str:
+    """A kind with its article; `shown` is what stands for it where there is more to say of the type."""
     return {"null": "null", "dyn": "a value", "names": "a set of names"}.get(
-        known.kind, f"{'an' if known.kind == 'int' else 'a'} {known}"
+        kind, f"{'an' if kind == 'int' else 'a'} {shown if shown else kind}"
     )
 
 

@@ -122,7 +122,7 @@ OPTIONS: Final[dict[str, dict[str, Stricter]]] = {
         "kinds": WIDER,
         **dict.fromkeys(("without", "allow"), SHORTER),
         **dict.fromkeys(("patterns", "pseudonyms", "salt"), SAME),
-        "decode": ON,
+        **dict.fromkeys(("decode", "isolate_agent"), ON),
         "isolate_after": LOWER,
         "isolate_for_s": HIGHER,
     },

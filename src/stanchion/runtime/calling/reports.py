@@ -80,9 +80,12 @@ def _in_ms(usage: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def report(desk: Desk, stage: Stage, fields: dict[str, Any], stands: tuple[Finding, ...] = ()) -> Flow[Decision]:
+def report(
+    desk: Desk, stage: Stage, fields: dict[str, Any], stands: tuple[Finding, ...] = (), failed: bool = False
+) -> Flow[Decision]:
     """Judge what a host reports. A start is remembered until its outcome is reported, which then settles it. `stands`
-    is what stands against it from before, whatever it says."""
+    is what stands against it from before, whatever it says; `failed` is a result that came with a failure, which was
+    reported before it."""
     if isinstance(fields.get("error"), BaseException):
         fields = told(desk.shield.policy, fields.pop("error"), fields)
     form = _form(stage)
@@ -95,14 +98,14 @@ def report(desk: Desk, stage: Stage, fields: dict[str, Any], stands: tuple[Findi
     if stage is Stage.CHARGE:
         fields |= {"tokens": spent[Unit.TOKENS], "cost_microusd": spent[Unit.COST_MICROUSD]}
     event, refused, plain = _event(desk, stage, form, fields)
-    refused = (*stands, *refused)
+    event, refused = failing(event) if failed else event, (*stands, *refused)
     ends = stage in ENDS
     is_open = not event.call or desk.is_open(event.call)
     if not is_open and (ends or (stage is Stage.CHARGE and event.settled)):
         yield from adopt(desk, event.call)
         is_open = desk.is_open(event.call)
     if ends:
-        judging = _ended(desk, event, refused, plain, spent, named, is_open)
+        judging = _ended(desk, event, refused, plain, spent, named, is_open, failed)
         if stage is Stage.HANDOFF_DONE:
             from stanchion.runtime.calling.handoffs import asks_somebody, beside_the_caller
 
@@ -134,6 +137,7 @@ def _ended(
     spent: Amounts,
     named: frozenset[Unit],
     is_open: bool,
+    failed: bool,
 ) -> Flow[Decision]:
     """Judge an outcome, and settle what it ends; `is_open` says whether its call was known."""
     stage = event.stage
@@ -147,7 +151,7 @@ def _ended(
     if said is not None:
         answer, _ = yield from taken_in(desk, said, call, event.tool, event.args, settles, notes)
         event, settles, notes = failing(event), (), ()
-    elif stage is Stage.TOOL_RESULT and is_open and event.part <= 1 and desk.shield.policy.undos:
+    elif stage is Stage.TOOL_RESULT and is_open and event.part <= 1 and desk.shield.policy.undos and not failed:
         remember_reported(desk, event.tool, done, dict(event.args))
     decision = yield from judge(desk, desk.moment(event, settles=settles, refused=refused), notes)
     if stage is Stage.ERROR:

@@ -7,7 +7,7 @@ from typing import Final
 from stanchion.kernel.actions import Action
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event, Moment
-from stanchion.kernel.findings import ASK, MARKS, ROLLBACK, Isolate
+from stanchion.kernel.findings import ASK, GUIDE, MARKS, ROLLBACK, Isolate
 from stanchion.kernel.happened import has_happened
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.shifts import EXHAUSTED, end_run, isolate, repeated, signalled
@@ -61,10 +61,13 @@ def aftermath(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
         why = "" if determining is None else determining.message
         whole = terms.what == "agent" or not event.tool
         name = f"agent:{desk.info.agent}" if whole else f"tool:{event.tool}"
-        if terms.after <= 1 or (yield from repeated(desk, name, decision, terms.after)):
+        nobody = whole and terms.what == "only_tool"
+        if not nobody and (terms.after <= 1 or (yield from repeated(desk, name, decision, terms.after))):
             yield from isolate(desk, name, terms.for_ms, why)
     if not decision.effects:
         return
+    if decision.action == Action.RETRY and determining is not None and GUIDE in determining.effects:
+        desk.tell(determining.advice)
     if not MARKS.isdisjoint(decision.effects):
         from stanchion.runtime.deciding.effects import carry_out
 

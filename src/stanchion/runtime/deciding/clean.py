@@ -11,7 +11,7 @@ from stanchion.kernel.actions import PROCEEDS, Action
 from stanchion.kernel.contract.powers import SETTLES
 from stanchion.kernel.events import ModelReply, RunInfo
 from stanchion.kernel.findings import Finding, Patch
-from stanchion.kernel.guard import Placed
+from stanchion.kernel.guard import Placed, failure_of
 from stanchion.kernel.patches import PatchError, apply
 from stanchion.kernel.sizes import CEILING
 from stanchion.kernel.soundness import sound_or_none
@@ -94,7 +94,7 @@ def hidden(desk: Desk, texts: Sequence[tuple[Path, str]]) -> tuple[tuple[Patch, 
 
 
 def _failed(placed: Placed, error: Exception) -> Finding:
-    return Finding(Action.BLOCK, "kernel.guard_error", (placed.id, type(error).__name__), guard="kernel")
+    return Finding(Action.BLOCK, "kernel.guard_error", (placed.id, failure_of(error)), guard="kernel")
 
 
 def kept(desk: Desk, value: Any) -> Any:

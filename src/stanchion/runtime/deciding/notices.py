@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict, deque
+from contextlib import suppress
 from typing import Final
 
 from stanchion.kernel.events import Event
@@ -35,6 +36,11 @@ class Notices:
     def tell(self, words: str) -> None:
         """Keep words for the agent."""
         self._notices.append(visible(words, lines=True))
+
+    def take_back(self, words: str) -> None:
+        """Forget words that the agent has been given in another way."""
+        with suppress(ValueError):
+            self._notices.remove(visible(words, lines=True))
 
     def take_notices(self) -> tuple[str, ...]:
         """The words kept for the agent since the last call."""
