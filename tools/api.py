@@ -10,6 +10,7 @@ import re
 import textwrap
 from collections.abc import Iterator
 from enum import Enum
+from itertools import pairwise
 from types import FunctionType
 from typing import Any, NamedTuple, get_overloads, is_typeddict
 
@@ -188,12 +189,8 @@ def _doc(made: Any) -> str:
 def _field_docs(made: Any) -> dict[str, str]:
     """What stands below each field of a class, which Python does not keep."""
     found: dict[str, str] = {}
-    for cls in reversed([made, *getattr(made, "__orig_bases__", ())]):
-        if not isinstance(cls, type):
-            continue
-        body = ast.parse(textwrap.dedent(inspect.getsource(cls))).body[0]
-        assert isinstance(body, ast.ClassDef)
-        for field, said in zip(body.body, body.body[1:], strict=False):
+    for cls in reversed([made, *_bases(made)]):
+        for field, said in pairwise(_source(cls).body):
             match field, said:
                 case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
                     found[name] = " ".join(text.split())
@@ -247,3 +244,19 @@ def _wrapped(name: Name) -> list[str]:
 def _code(signature: str) -> str:
     text = signature.removeprefix(": ").removeprefix(" = ").replace("|", "\\|")
     return f"`{text}`" if text else ""
+
+
+def _bases(made: Any) -> list[type]:
+    """The classes that a class is made of. Python 3.11 forgets those of a `TypedDict`: its source has their names."""
+    if is_typeddict(made):
+        home = importlib.import_module(made.__module__)
+        found = [getattr(home, one.id) for one in _source(made).bases if isinstance(one, ast.Name)]
+    else:
+        found = list(getattr(made, "__orig_bases__", ()))
+    return [one for one in found if isinstance(one, type)]
+
+
+def _source(cls: type) -> ast.ClassDef:
+    body = ast.parse(textwrap.dedent(inspect.getsource(cls))).body[0]
+    assert isinstance(body, ast.ClassDef)
+    return body

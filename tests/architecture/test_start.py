@@ -141,6 +141,12 @@ def test_a_check_of_one_event_compiles_no_patterns(tmp_path: Path) -> None:
     assert within(short, ("re2", "hyperscan")) == []
 
 
+def test_no_protocol_is_asked_by_isinstance() -> None:
+    """Since Python 3.12 that loads `inspect`, and does not see what an object passes on to another."""
+    found = [path for path in SRC.rglob("*.py") if "@runtime_checkable" in path.read_text(encoding="utf-8")]
+    assert [path.relative_to(SRC).as_posix() for path in found] == ["dialects/veronica/hooks.py"]  # for its users
+
+
 def at_import(tree: ast.AST) -> Iterator[ast.Call]:
     """Every call that is made when a module is loaded."""
     for node in ast.iter_child_nodes(tree):

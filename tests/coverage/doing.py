@@ -61,7 +61,7 @@ def installed(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> Modul
     monkeypatch.syspath_prepend(str(packages))
     monkeypatch.delitem(sys.modules, name, raising=False)
     made = import_module(name)
-    monkeypatch.delitem(sys.modules, name)
+    del sys.modules[name]  # for good: monkeypatch would put it back after the test
     return made
 
 

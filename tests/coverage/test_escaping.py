@@ -6,6 +6,7 @@ import asyncio
 import multiprocessing
 import os
 import sqlite3
+import subprocess
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -280,6 +281,10 @@ def spawn(_: Path) -> None:
     os.waitpid(os.posix_spawn("/bin/sh", ["sh", "-c", "true"], {}), 0)
 
 
+def program(_: Path) -> None:
+    subprocess.run(["/bin/true"], check=True, close_fds=False)  # by posix_spawn on every Python
+
+
 def folder(path: Path) -> None:
     path.with_name("folder").mkdir()
 
@@ -334,6 +339,7 @@ def worker(_: Path, way: str = "spawn") -> None:
         (database, "database", "state.db"),
         (shell, "process", "true"),
         (spawn, "process", "sh"),
+        (program, "process", "true"),
     ],
 )
 def test_what_is_touched_is_named_whatever_its_kind(

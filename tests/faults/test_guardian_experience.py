@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
@@ -206,5 +207,5 @@ def test_fault_10_every_thread_may_use_it(place: str, tmp_path: Path) -> None:
     assert shield.reliability("pay").successes == 80
     shield.close()
     if place != "memory:":
-        with sqlite3.connect(tmp_path / "state.db-experience") as db:
+        with closing(sqlite3.connect(tmp_path / "state.db-experience")) as db:
             assert db.execute("SELECT count(*) FROM incidents").fetchone() == (80,)

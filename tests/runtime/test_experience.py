@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +35,8 @@ def policy(tier: str, *guards: dict[str, Any]) -> dict[str, Any]:
 def incidents(shield: Shield, tenant: str = "default") -> list[Incident]:
     """What the persistent tier of a shield holds."""
     assert shield.experience.flush()
-    shelf = shelf_of(shield.store)
-    return shelf.newest(tenant, "", 1_000)
+    with closing(shelf_of(shield.store)) as shelf:
+        return shelf.newest(tenant, "", 1_000)
 
 
 def advice(run: Any, tool: str, args: dict[str, Any]) -> AdviceContext:
@@ -111,14 +113,12 @@ def test_async_runs_are_learnt_from_alike() -> None:
 
 
 def test_incidents_have_the_columns_of_the_specification(tmp_path: Path) -> None:
-    import sqlite3
-
     shield = shield_for(policy("persistent"), store=open_store(str(tmp_path / "state.db"), FakeClock()))
     run = shield.run("a", "refund")
     run.error("pay", ValueError("amount is too large"), args={"amount": 900})
     run.result("pay", {"amount": 9}, "ok")
     shield.close()
-    with sqlite3.connect(tmp_path / "state.db-experience") as db:
+    with closing(sqlite3.connect(tmp_path / "state.db-experience")) as db:
         rows = db.execute(
             "SELECT session_id, tool_name, success, timestamp, error_reason, context_hint, call_data FROM incidents "
             "ORDER BY success"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -164,9 +166,7 @@ def test_a_closed_shelf_says_so(tmp_path: Path) -> None:
 
 
 def test_a_file_of_something_else_is_left_alone(tmp_path: Path) -> None:
-    import sqlite3
-
-    with sqlite3.connect(tmp_path / "x") as db:
+    with closing(sqlite3.connect(tmp_path / "x")) as db:
         db.execute("CREATE TABLE mine (a)")
     shelf = SqliteShelf(tmp_path / "x")
     with pytest.raises(ShelfError, match="something else"):

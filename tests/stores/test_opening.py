@@ -1,13 +1,14 @@
 """A store is named by a URL or a path."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from stanchion.kernel.state import Batch
 from stanchion.stores.memory import MemoryStore
 from stanchion.stores.open_store import open_store
-from stanchion.stores.protocol import StoreError
+from stanchion.stores.protocol import StoreError, ends_here, is_lasting
 from stanchion.stores.sqlite import SqliteStore
 from stanchion.testing.clock import FakeClock
 
@@ -52,3 +53,27 @@ def test_a_relative_path_and_an_encoded_one(tmp_path: Path, monkeypatch: pytest.
 def test_what_names_no_store(name: str, says: str) -> None:
     with pytest.raises(StoreError, match=says):
         open_store(name)
+
+
+class Through:
+    """Passes everything on to a store, as a program's own wrapper does."""
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+
+def test_a_store_that_passes_everything_on_is_where_the_other_is(tmp_path: Path) -> None:
+    store = open_store(str(tmp_path / "state.db"))
+    through: Any = Through(store)
+    assert is_lasting(through)
+    assert not ends_here(through)
+    assert through.place == store.place  # type: ignore[attr-defined]
+    store.close()
+    assert not is_lasting(object())
+
+
+def test_a_wrapper_of_a_store_in_memory_ends_with_the_process() -> None:
+    assert ends_here(Through(MemoryStore()))

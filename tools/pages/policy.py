@@ -1,5 +1,6 @@
 """The policy reference: every key of a policy file, from the structs that are its schema."""
 
+import inspect
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
@@ -80,15 +81,19 @@ def render() -> str:
     """Render a table for each part of the document, then one for each guard."""
     lines = [INTRODUCTION]
     for title, struct in PARTS:
-        lines += [f"## {title}", "", (struct.__doc__ or "").split("\n\n")[0].replace("\n    ", " "), ""]
+        lines += [f"## {title}", "", _first(struct), ""]
         lines += _table(struct, struct.__name__)
     lines += [LAYERS.format(packs=", ".join(f"`{pack}`" for pack in packs())), "## Guards", ""]
     lines += ["Each has a page with examples; these are its own options.", ""]
     for name, guard in sorted(GUARDS.items()):
-        first = (guard.__doc__ or "").split("\n\n")[0].replace("\n    ", " ")
-        lines += [f"### `use: {name}`", "", f"{first} [More](../guards/{name}.md).", ""]
+        lines += [f"### `use: {name}`", "", f"{_first(guard)} [More](../guards/{name}.md).", ""]
         lines += _table(guard, name)
     return "\n".join(lines)
+
+
+def _first(struct: Any) -> str:
+    """The first paragraph of what a struct says of itself, in one line."""
+    return " ".join(inspect.cleandoc(struct.__doc__ or "").split("\n\n")[0].split())
 
 
 def _table(struct: Any, owner: str) -> list[str]:

@@ -92,7 +92,7 @@ class Verb(NamedTuple):
 
 def add(commands: Any) -> None:
     """Add the command to those of the command line."""
-    summary = "measure guards and policies, and compile bundles for players of the Tutor"
+    summary = "measure guards and policies, compile bundles for players of the Tutor"
     parser: Parser = commands.add_parser("lab", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("verb", metavar="measure|agentdojo|adaptive|flow|compile", help="what to do")
     parser.add_argument("what", metavar="WHAT", nargs="*", help="what to measure on rows, see below; traces")

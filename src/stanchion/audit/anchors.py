@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final, Protocol, runtime_checkable
+from typing import Any, Final, Protocol, TypeGuard
 
 from stanchion.kernel.regex import regex
 from stanchion.kernel.state import ANCHOR, Put, When, key
@@ -24,7 +24,6 @@ class Anchor(NamedTuple):
     place: str
 
 
-@runtime_checkable
 class Moored(Protocol):
     """A journal that says how far it is certain to have come."""
 
@@ -32,6 +31,11 @@ class Moored(Protocol):
     def anchor(self) -> Anchor | None:
         """The newest record that would outlive a power failure; `None` where there is none yet. It costs nothing to
         ask, and is another object when it has moved."""
+
+
+def is_moored(journal: Any) -> TypeGuard[Moored]:
+    """Whether a journal says how far it has come, or passes the question on to one that does."""
+    return hasattr(journal, "anchor")
 
 
 def place_of(folder: Path) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeGuard
 from weakref import WeakKeyDictionary
 
 from stanchion.locks import Lock
@@ -54,10 +54,14 @@ class Tampering:
                 listener(words)
 
 
-@runtime_checkable
 class Telling(Protocol):
     """A journal that says what it finds changed."""
 
     @property
     def tampering(self) -> Tampering:
         """What it has found."""
+
+
+def is_telling(journal: Any) -> TypeGuard[Telling]:
+    """Whether a journal says what it finds changed, or passes the question on to one that does."""
+    return hasattr(journal, "tampering")

@@ -50,7 +50,7 @@ COMMANDS: Final = {
     "tutor": "play a game in which only what is proven counts",
     "sandbox": "show behind which walls commands can run on this machine",
     "schema": "write the JSON Schema of policy files, for editors",
-    "lab": "measure guards and policies, and compile bundles for players of the Tutor",
+    "lab": "measure guards and policies, compile bundles for players of the Tutor",
 }
 """Every command and what it does; each lives in the module of its name, loaded when it is asked for."""
 

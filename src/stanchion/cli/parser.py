@@ -77,6 +77,21 @@ class Help(argparse.RawDescriptionHelpFormatter):
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=20, width=88)
 
+    def add_argument(self, action: argparse.Action) -> None:
+        """Leave room for the names of commands, too: Python does so since 3.13."""
+        super().add_argument(action)
+        if action.help is not argparse.SUPPRESS:
+            for command in self._iter_indented_subactions(action):
+                length = len(self._format_action_invocation(command)) + self._current_indent
+                self._action_max_length = max(self._action_max_length, length)
+
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        """An option with all its names and then its value, once: Python writes it so since 3.13."""
+        if not action.option_strings or action.nargs == 0:
+            return super()._format_action_invocation(action)
+        value = self._format_args(action, self._get_default_metavar_for_optional(action))
+        return f"{', '.join(action.option_strings)} {value}"
+
     def _get_help_string(self, action: argparse.Action) -> str | None:
         """The help of an option; one that collects what it is given says that it may be given several times."""
         said = super()._get_help_string(action)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final, Protocol, runtime_checkable
+from typing import Any, Final, Protocol, TypeGuard
 
 from stanchion.kernel.shown import Shown
 from stanchion.kernel.state import Batch, Reply
@@ -45,7 +45,6 @@ class Store(Protocol):
         """Let go of files and connections."""
 
 
-@runtime_checkable
 class Lasting(Protocol):
     """A store that says where it is. One that outlives its process can lose what it held."""
 
@@ -54,6 +53,12 @@ class Lasting(Protocol):
         """Where it is, without what is secret; empty where it ends with this process after all."""
 
 
+def is_lasting(store: Any) -> TypeGuard[Lasting]:
+    """Whether a store says where it is, or one that it passes everything on to does. `isinstance` would not see the
+    latter since Python 3.12, and would load `inspect`."""
+    return hasattr(store, "place")
+
+
 def ends_here(store: Any) -> bool:
     """Whether a store says that it ends with this process. One that does not say where it is may be anywhere."""
-    return isinstance(store, Lasting) and not store.place
+    return is_lasting(store) and not store.place

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 
@@ -25,7 +26,7 @@ def copied(database: Path, to: Path) -> None:
     """Copy a database as SQLite's own backup does."""
 
     def copy() -> None:
-        with sqlite3.connect(database) as now, sqlite3.connect(to) as old:
+        with closing(sqlite3.connect(database)) as now, closing(sqlite3.connect(to)) as old:
             now.backup(old)
 
     elsewhere(copy)
@@ -35,7 +36,8 @@ def emptied_log(database: Path) -> None:
     """Bring everything from a database's log into its file."""
 
     def checkpoint() -> None:
-        busy, _, _ = sqlite3.connect(database).execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        with closing(sqlite3.connect(database)) as db:
+            busy, _, _ = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         assert not busy
 
     elsewhere(checkpoint)

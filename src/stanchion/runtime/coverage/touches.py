@@ -19,6 +19,8 @@ LONGEST: Final = 300
 WORKER, WORKS = "a copy of this process", "multiprocessing.Process"
 HERE: Final = -1
 """The folder of a path that is of no other folder."""
+_SUBPROCESS: Final = os.path.join(os.path.dirname(os.path.abspath(os.__file__)), "subprocess.py")
+"""Starts many programs by `os.posix_spawn`, nearly all of them since Python 3.13, and has told of each by then."""
 
 
 class Touch(NamedTuple):
@@ -127,7 +129,7 @@ that it changes nothing. Opening a file to read it and looking a host up are not
 def touch_of(event: str, args: Any, file: str = "") -> Touch | None:
     """What an audit event that code of a file has raised does to the world; `None` where that is nothing."""
     known = EVENTS.get(event)
-    if known is None:
+    if known is None or (event == "os.posix_spawn" and file == _SUBPROCESS):
         return None
     if event == "open" and isinstance(args[0], int) and _hands_work_over(file):
         return Touch(PROCESS, WORKS, WORKER)

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion.audit.anchors import Anchor, Moored, anchor_in, put_of
+from stanchion.audit.anchors import Anchor, Moored, anchor_in, is_moored, put_of
 from stanchion.audit.doubt import doubt
 from stanchion.audit.layout import chains
 from stanchion.kernel.scopes import FLEET
@@ -83,12 +83,12 @@ def look_for_ends(store: Any, trail: Path, tenant: str) -> None:
 
 def anchored(store: Any, journal: Any) -> Any:
     """A store that keeps how far the journal has come; itself where the one or the other ends with this process."""
-    return Anchored(store, journal) if isinstance(journal, Moored) and not ends_here(store) else store
+    return Anchored(store, journal) if is_moored(journal) and not ends_here(store) else store
 
 
 def anchor_last(store: Any, journal: Any, batch_id: str) -> None:
     """Tell the store how far a journal came that is closed now; one that is lost has the anchor before."""
-    if not isinstance(journal, Moored) or ends_here(store) or journal.anchor is None:
+    if not is_moored(journal) or ends_here(store) or journal.anchor is None:
         return
     try:
         store.carry(Batch(batch_id, FLEET, puts=(put_of(FLEET, journal.anchor),)))

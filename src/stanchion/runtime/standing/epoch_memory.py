@@ -16,7 +16,7 @@ from stanchion.kernel.epoch_change import begin, learn, mark
 from stanchion.kernel.state import EPOCH, Records, StoreLost
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.standing.host_memory import Remembered, closed_states, file_for, recall, remember_as
-from stanchion.stores.protocol import Lasting
+from stanchion.stores.protocol import is_lasting
 
 EVERY_MS: Final = 60_000
 """How often a process raises the mark of the store's epoch: an older copy of the store is known by a lower one."""
@@ -99,7 +99,7 @@ class Memory:
 
 def memory_of(store: Any, records: Records) -> Memory | None:
     """What there is to know of a store's epoch; `None` where the store ends with this process."""
-    return Memory(store.place, records) if isinstance(store, Lasting) and store.place else None
+    return Memory(store.place, records) if is_lasting(store) and store.place else None
 
 
 def changed(memory: Memory | None, at: int) -> Flow[None]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from stanchion.kernel.state import Batch, Crowded, Reply
-from stanchion.stores.protocol import Lasting, ends_here
+from stanchion.stores.protocol import ends_here, is_lasting
 from stanchion.stores.wrapped import Wrapped
 from stanchion.telemetry.occurrences import Kind, Occurrence, Occurrences
 
@@ -63,4 +63,4 @@ def heard(store: Any, inner: Any, occurrences: Occurrences, clock: Callable[[], 
     process, because such a one is never lost."""
     if ends_here(store):
         return inner
-    return HeardStore(inner, store.place if isinstance(store, Lasting) else "", occurrences, clock)
+    return HeardStore(inner, store.place if is_lasting(store) else "", occurrences, clock)

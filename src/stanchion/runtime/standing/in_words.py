@@ -7,7 +7,7 @@ from typing import Any
 from stanchion.kernel.shown import brief, visible
 from stanchion.policy.schema import PolicyFile
 from stanchion.runtime.standing.places import MEMORY
-from stanchion.stores.protocol import Lasting
+from stanchion.stores.protocol import is_lasting
 
 
 def in_words(file: PolicyFile, store: Any) -> str:
@@ -17,6 +17,6 @@ def in_words(file: PolicyFile, store: Any) -> str:
 
 def name_of_store(store: Any) -> str:
     """Where a store is, without what is secret; the name of its class where it does not say."""
-    if not isinstance(store, Lasting):
+    if not is_lasting(store):
         return type(store).__name__
     return visible(store.place) if store.place else MEMORY

@@ -6,7 +6,7 @@ import weakref
 from typing import TYPE_CHECKING
 
 from stanchion.audit.errors import TrailError
-from stanchion.audit.tampering import Telling
+from stanchion.audit.tampering import is_telling
 from stanchion.runtime.standing.occurring import trail_tampered
 from stanchion.stores.protocol import StoreError
 from stanchion.telemetry.notices.log import log
@@ -29,7 +29,7 @@ def listened_to(post: Post | None) -> Occurrences:
 def listen_to_trail(shield: Grounds) -> None:
     """Have a shield tell what its trail finds changed: what it has found already, and what it will find."""
     journal = shield.journal
-    if not isinstance(journal, Telling):
+    if not is_telling(journal):
         return
     here = weakref.ref(shield)
 

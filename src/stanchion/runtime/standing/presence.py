@@ -21,7 +21,7 @@ from stanchion.locks import Reentrant
 from stanchion.runtime.standing.live import FOLDER, Live, beside, live_runs, name_of
 from stanchion.runtime.standing.processes import Asker, asker, this_process
 from stanchion.runtime.standing.system import need_locks
-from stanchion.stores.protocol import Lasting
+from stanchion.stores.protocol import is_lasting
 
 with contextlib.suppress(ImportError):  # where there is none, no shield is made
     # When the interpreter ends, runs that are still open end as well, and nothing can be imported any more.
@@ -144,7 +144,7 @@ class Presence:
 def presence_of(store: Any, environ: Mapping[str, str]) -> Presence | None:
     """This process at a store; `None` where the store ends with it. `NoLocks` where the system has none."""
     need_locks()
-    if not isinstance(store, Lasting) or not store.place:
+    if not is_lasting(store) or not store.place:
         return None
     try:
         return Presence(state_of(store.place, environ))

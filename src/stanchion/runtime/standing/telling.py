@@ -9,7 +9,7 @@ from weakref import WeakSet
 
 import msgspec
 
-from stanchion.audit.anchors import Moored
+from stanchion.audit.anchors import is_moored
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event, RunInfo
 from stanchion.policy.veil import renamed
@@ -53,7 +53,7 @@ def telemetry_of(shield: Figured, metrics: bool | None, environ: Mapping[str, st
     registry = Registry() if counts else None
     if registry is not None:
         registry.gauges.append(lambda: _waiting(shield))
-        if isinstance(shield.journal, Moored) and shield.journal not in _told_of:
+        if is_moored(shield.journal) and shield.journal not in _told_of:
             _told_of.add(shield.journal)
             registry.gauges.append(lambda: _trail(shield.journal))
     telemetry = Telemetry(Shown(shield), registry)

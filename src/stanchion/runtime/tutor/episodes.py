@@ -19,9 +19,9 @@ from stanchion.tutor.envelope.envelope import (
     Model,
     Over,
     Playing,
-    Tunable,
     TutorEnvelope,
     Withheld,
+    is_tunable,
     raised_by,
 )
 from stanchion.tutor.envelope.repair import Checked, NoMore
@@ -154,7 +154,7 @@ def _begun(
     envelope: TutorEnvelope, model: Any, turns: int, temperature: float | None, seed: int | None
 ) -> tuple[Playing, Callable[..., Any]]:
     bundle = envelope.bundle
-    tuned = model.tuned(bundle.model_params) if bundle is not None and isinstance(model, Tunable) else model
+    tuned = model.tuned(bundle.model_params) if bundle is not None and is_tunable(model) else model
 
     def ask(messages: list[Any], temperature: float, seed: int | None) -> Any:
         return tuned(APART.join(str(one["content"]) for one in messages), temperature, seed)

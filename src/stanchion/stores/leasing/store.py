@@ -15,7 +15,7 @@ from stanchion.locks import Lock
 from stanchion.stores.leasing.carry import Carrying
 from stanchion.stores.leasing.known import Knowing
 from stanchion.stores.leasing.slices import Flow, Lending, T
-from stanchion.stores.protocol import Lasting, Store
+from stanchion.stores.protocol import Store, is_lasting
 from stanchion.stores.seen import Hold, Seen
 
 KEEP_S: Final = 1.0
@@ -47,7 +47,7 @@ class LeasingStore:
     @property
     def place(self) -> str:
         """Where the store is that has the counters."""
-        return self.inner.place if isinstance(self.inner, Lasting) else ""
+        return self.inner.place if is_lasting(self.inner) else ""
 
     def carry(self, batch: Batch) -> Reply:
         """Carry a batch out; it waits for a slice only where there is none left."""

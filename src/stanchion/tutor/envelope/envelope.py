@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from typing import Any, Final, Protocol, runtime_checkable
+from typing import Any, Final, Protocol, TypeGuard
 
 import msgspec
 
@@ -30,12 +30,16 @@ class Model(Protocol):
         """Its reply."""
 
 
-@runtime_checkable
 class Tunable(Protocol):
     """A model that takes the other parameters of a bundle, too."""
 
     def tuned(self, params: ModelParams, /) -> Model:
         """The same model with these parameters."""
+
+
+def is_tunable(model: Model) -> TypeGuard[Tunable]:
+    """Whether a model takes parameters, or passes them on to one that does."""
+    return callable(getattr(model, "tuned", None))
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -173,7 +177,7 @@ class TutorEnvelope:
         self, model: Model, turns: int = TURNS, *, temperature: float | None = None, seed: int | None = None
     ) -> tuple[Episode, Exception | None]:
         """The same for a caller who keeps what was played until something was raised: the episode, and what was."""
-        tuned = model.tuned(self.bundle.model_params) if self.bundle and isinstance(model, Tunable) else model
+        tuned = model.tuned(self.bundle.model_params) if self.bundle and is_tunable(model) else model
         playing = self.episode(turns, temperature=temperature, seed=seed)
         raised: Exception | None = None
         came: Came | None = None
