@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from stanchion.dialects.errors import DialectError
 from stanchion.dialects.veronica.carried import BOUNDARIES, Asked, Carried, checked, given_to_hooks, listed
 from stanchion.dialects.veronica.dispatched import beside
-from stanchion.dialects.veronica.given import dollars, flag, http_method
+from stanchion.dialects.veronica.given import dollars, flag, http_method, several
 from stanchion.dialects.veronica.stated import Stated
 from stanchion.dialects.veronica.words import Decision, ToolCallContext, spoken
 from stanchion.guards.egress.places import places
@@ -136,6 +136,8 @@ class ShieldPipeline:
 
     def _on_error(self, ctx: ToolCallContext, err: BaseException) -> Flow[Decision]:
         """Judge an exception of a call: RETRY, HALT, or ALLOW where nobody has anything against another attempt."""
+        if not isinstance(err, BaseException):
+            raise DialectError(f"`err` is of the type `{type(err).__name__}`: give the exception itself")
         with self._asking(ctx, err):
             about = {"tool": _or_empty(ctx.tool_name), "error": err, "args": beside(ctx)}
             return spoken((yield from self._judged(Stage.ERROR, **about)))
@@ -145,7 +147,7 @@ class ShieldPipeline:
     def _before_charge(self, ctx: ToolCallContext, cost_usd: float) -> Flow[Decision]:
         """Judge a cost, with the tokens of the context, and book it where nothing is against it."""
         with self._asking(ctx):
-            about = {**charged(ctx, cost_usd), "tool": _or_empty(ctx.tool_name)}
+            about = {**charged(ctx, dollars("`cost_usd`", cost_usd)), "tool": _or_empty(ctx.tool_name)}
             return spoken((yield from self._judged(Stage.CHARGE, **about)))
 
     before_charge, abefore_charge = twins(_before_charge)
@@ -174,8 +176,6 @@ class ShieldPipeline:
     def _asking(self, ctx: ToolCallContext, err: BaseException | None = None) -> Iterator[None]:
         """Hooks of the user's own are given these very objects; what cannot be judged is a `DialectError`."""
         context_checked(ctx)
-        if err is not None and not isinstance(err, BaseException):
-            raise DialectError(f"`err` is of the type `{type(err).__name__}`: give the exception itself")
         try:
             with given_to_hooks(Asked(ctx, err)) if self._carries else nullcontext():
                 yield
@@ -201,7 +201,7 @@ def options_checked(options: Mapping[str, Any]) -> None:
 
 def in_words(error: PolicyError, guards: list[dict[str, Any]]) -> str:
     """What is wrong with a policy, in one line; guards are called by their ids, which say what they come from."""
-    said = " ".join(str(error).split()).removeprefix("policy: ")
+    said = " ".join(str(error).splitlines()[0].split()).removeprefix("policy: ")
     for number, guard in enumerate(guards):
         said = said.replace(f"guards[{number}]", f"`{_word(str(guard.get('id', guard.get('use'))))}`")
     return f"the shield cannot be made: {said}"
@@ -233,8 +233,17 @@ def policy_of(slots: Mapping[str, Iterable[Any]], more: Mapping[str, Any]) -> di
             checked(boundary, hook, BOUNDARIES[boundary][0])
             if isinstance(hook, Stated):
                 entries += hook.entries(boundary)
-    guards = [*entries, *more.get("guards", ())]
+    guards = [*entries, *guards_of(more)]
     return {"name": "veronica", **({} if _reads(guards) else {"unread": "allow"}), **more, "guards": numbered(guards)}
+
+
+def guards_of(policy: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
+    """The guards that a policy states beside hooks."""
+    guards = several("policy.guards", policy.get("guards", ()), "a list of guards, as of a policy file")
+    for entry in guards:
+        if not isinstance(entry, Mapping):
+            raise DialectError(f"`policy.guards` has a `{type(entry).__name__}`: give a mapping, as `use: size_limits`")
+    return guards
 
 
 def _reads(guards: Iterable[Mapping[str, Any]]) -> bool:
