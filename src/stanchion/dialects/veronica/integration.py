@@ -128,9 +128,11 @@ class VeronicaIntegration:
         """The flow of both: the call between its boundaries, and what became of it in the dialect's words."""
         try:
             with given_to_hooks(Asked(ctx)):
+                blind = self._pipeline().is_blind
                 if ctx.tool_name is not None:
-                    return (yield from called(run, tool_of(ctx, fn, charged(ctx, ctx.cost_usd)), args, kwargs, awaited))
-                asks, messages, said = model_of(ctx, fn, args, kwargs)
+                    tool = tool_of(ctx, fn, charged(ctx, ctx.cost_usd), blind)
+                    return (yield from called(run, tool, args, kwargs, awaited))
+                asks, messages, said = model_of(ctx, fn, args, kwargs, blind)
                 for url in self._pipeline().destinations(said):
                     leaving = {"url": url, "method": SENT, "payload": project(said)}
                     decision = yield from judging(run, Stage.EGRESS, leaving)
