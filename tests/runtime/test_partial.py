@@ -139,3 +139,11 @@ def test_a_run_keeps_until_it_is_full() -> None:
         assert list(run.stream(["a", "b"])) == ["a", "b"]
         assert len(run.partial) == MAX_CHUNKS
         assert run.desk.partial.left_out == 2
+
+
+@pytest.mark.parametrize(("chunk", "bytes_each"), [("a", 1), ("é", 2), ("日", 3), ("😀", 4), ("\n", 1)])
+def test_a_text_takes_the_bytes_that_it_has(chunk: str, bytes_each: int) -> None:
+    kept = PartialResults(max_bytes=12)
+    while kept.offer(chunk):
+        pass
+    assert (len(kept), kept.size_bytes) == (12 // bytes_each, 12)

@@ -33,12 +33,14 @@ def compile_policy(
     whole: bool = True,
     imports: bool = True,
     told: Where | None = None,
+    joined: bool = False,
 ) -> CompiledPolicy:
     """Place every enabled guard; raises `PolicyError` with every fault found.
 
     Of a policy that is not `whole` it is not told what may only seem wrong because a part is missing. Without `imports`
     none of the code that it names is run: such a policy can be compared with another, and not put in force. `told`
-    gives a guard's place as people are told it, where that is more than the place of its entry.
+    gives a guard's place as people are told it, where that is more than the place of its entry. With
+    `joined`, guards that a program hands in are added to it: `with_guards` looks whether one of them answers `degrade`.
     """
     faults = [*(_inert(file, where) if whole else ()), *_concerning_nothing(file, where)]
     faults += [Fault(where("faults", *path), message) for path, message in wrong_in(file.faults)]
@@ -101,7 +103,8 @@ def compile_policy(
                 call = call_of(one.placed.guard)
                 calls |= {} if call is None else {one.placed.id: call}
     if known:
-        unheard = [Fault(where("degrade", *path), message) for path, message in ladder.unheard(file.degrade, seats)]
+        heard = ladder.unheard(file.degrade, seats) if not joined else ()
+        unheard = [Fault(where("degrade", *path), message) for path, message in heard]
         faults += unheard if unheard else unanswered
     undos: dict[str, Callable[..., Any]] = {}
     for name, tool in file.tools.items():

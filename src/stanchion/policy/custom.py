@@ -11,6 +11,7 @@ from stanchion.kernel.actions import Category
 from stanchion.kernel.contract.powers import stages_of
 from stanchion.kernel.guard import Kind, Placed
 from stanchion.kernel.stages import Stage
+from stanchion.policy import ladder
 from stanchion.policy.compiled import CompiledPolicy, Seat, place
 from stanchion.policy.errors import Fault, PolicyError
 from stanchion.policy.named_code import imported
@@ -52,11 +53,14 @@ def with_guards(
                 if isinstance(call, str):
                     answerers[one.placed.id] = answerer_of(one.placed.id, call)
     answerers |= {guard_id: answerer_of(guard_id, call) for guard_id, call in policy.calls.items()}
+    seated = policy.seats + tuple(seats)
+    unheard = [Fault(".".join(["degrade", *path]), said) for path, said in ladder.unheard(policy.file.degrade, seated)]
+    if unheard:
+        raise PolicyError(unheard)
     if not seats:
         return policy, answerers
     told = "".join(f"{seat.placed.id}={type(seat.placed.guard).__qualname__};" for seat in seats)
     digest = hashlib.sha256(f"{policy.hash};{told}".encode()).hexdigest()
-    seated = policy.seats + tuple(seats)
     whole = CompiledPolicy(policy.file, seated, policy.calls, policy.undos, policy.files, digest)
     return whole, {**answerers, **own_code(whole)}
 

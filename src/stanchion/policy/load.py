@@ -28,15 +28,18 @@ PACKS: Final = "stanchion.policy.packs"
 
 
 def load_policy(
-    source: str | Path | dict[str, Any], env: str | None = None, kept: DocumentCache | None = None
+    source: str | Path | dict[str, Any],
+    env: str | None = None,
+    kept: DocumentCache | None = None,
+    joined: bool = False,
 ) -> CompiledPolicy:
     """Compile a policy from a pack's name, a file or a mapping, in one of its environments. What `kept` has of its
-    documents is not read again.
+    documents is not read again; `joined` as in `compile_policy`.
 
     Raises `PolicyError` with every fault found, those of environments that are not asked for included.
     """
     read = read_policy(source, Reading(kept=kept))
-    return compile_document(read.variant(env), read.files)
+    return compile_document(read.variant(env), read.files, joined=joined)
 
 
 class Read(NamedTuple):
@@ -98,11 +101,14 @@ def _in_conditions(document: Document) -> Iterator[Fault]:
                         yield Fault(document.where("guards", at, option), str(fault))
 
 
-def compile_document(document: Document, files: tuple[Path, ...] = (), imports: bool = True) -> CompiledPolicy:
-    """Compile a document that is whole and checked, in one environment or without any; `imports` as in
+def compile_document(
+    document: Document, files: tuple[Path, ...] = (), imports: bool = True, joined: bool = False
+) -> CompiledPolicy:
+    """Compile a document that is whole and checked, in one environment or without any; `imports` and `joined` as in
     `compile_policy`."""
     document = settled(document)
-    return compile_policy(policy_file(document), document.where, files, imports=imports, told=document.whereabouts)
+    told = document.whereabouts
+    return compile_policy(policy_file(document), document.where, files, imports=imports, told=told, joined=joined)
 
 
 def policy_file(document: Document) -> PolicyFile:

@@ -218,7 +218,7 @@ class Shield(ByPeople):
         if source is None:
             raise ValueError("this shield was not loaded from a file or a pack: give the policy to load")
         with self._reloading, self.telemetry.loading("" if isinstance(source, dict) else str(source)):
-            new = admitted(self, self._bare, source, "" if by is None else by, self._policies.enter)
+            new = admitted(self, self._bare, source, "" if by is None else by, self._policies)
             from stanchion.runtime.standing.remarks import remark_on
 
             remark_on(new.bare)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from copy import copy
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,7 @@ from stanchion.dialects.veronica import (
 from stanchion.dialects.veronica.config import SECTIONS, variables
 
 CTX = ToolCallContext("r", tool_name="t")
+DEAR = ToolCallContext("r", tool_name="t", cost_usd=1e9)
 ALL_ON: dict[str, Any] = {
     "safe_mode": {"enabled": True},
     "budget": {"enabled": True, "max_tokens": 5, "max_calls": 6, "max_cost_usd": 0.5, "window_seconds": 60.0},
@@ -126,7 +129,8 @@ WRONG: list[tuple[Callable[[], object], str]] = [
     (lambda: VeronicaIntegration(error_rate=5), "`error_rate` is of the type `int`"),  # type: ignore[arg-type]
     (lambda: VeronicaIntegration(core=[object()]), "`core` has a `object`"),
     (lambda: VeronicaIntegration().halt(), "there is no shield whose state could change"),
-    (lambda: VeronicaIntegration().spawn(), "there is no shield, so calls belong to no run"),
+    (lambda: VeronicaIntegration().abort(), "there is no shield, so calls belong to no run"),
+    (lambda: VeronicaIntegration().spawn(budget_usd=1.0), "nothing acts on `budget_usd` without a shield"),
     (lambda: VeronicaIntegration().execute("r", len), "give a `ToolCallContext`"),  # type: ignore[arg-type]
     (lambda: ShieldPipeline(pre_dispatch=object()), "`object`, which has no `before_llm_call`"),
     (lambda: ShieldPipeline(retry=[veronica.EgressAllowlistHook()]), "which has no `on_error`"),
@@ -169,7 +173,36 @@ WRONG: list[tuple[Callable[[], object], str]] = [
     (lambda: on().execute(CTX, None), "`fn` is `None`, which cannot be called"),  # type: ignore[arg-type]
     (lambda: VeronicaIntegration().execute(CTX, None), "`fn` is `None`"),  # type: ignore[arg-type]
     (lambda: veronica.AgentStepGuard().execute(3), "`fn` is `3`"),  # type: ignore[arg-type]
-    (lambda: VeronicaIntegration(core=3), "`core` has a `int`"),
+    (lambda: VeronicaIntegration(core=3), "`core` is of the type `int`"),
+    (lambda: VeronicaIntegration(core={}), "`core` is of the type `dict`"),
+    (lambda: VeronicaIntegration(core=""), "`core` is of the type `str`"),
+    (lambda: ShieldPipeline(pre_dispatch={}), "`pre_dispatch` is of the type `dict`"),
+    (
+        lambda: ShieldPipeline(egress=""),
+        "`egress` is of the type `str`: give a hook, which has a method `before_egress`",
+    ),
+    (lambda: ShieldPipeline(retry=b""), "`retry` is of the type `bytes`"),
+    (lambda: VeronicaIntegration(budget={}), "`budget` is of the type `dict`"),
+    (lambda: ShieldPipeline(policy={"guards": {}}), "`policy.guards` is of the type `dict`"),
+    (lambda: ShieldPipeline(policy={"guards": None}), "`policy.guards` is of the type `NoneType`"),
+    (lambda: VeronicaIntegration(policy={"guards": ["budget"]}), "`policy.guards` has a `str`"),
+    (lambda: ShieldPipeline().before_charge(CTX, None), "`cost_usd` is `None`"),  # type: ignore[arg-type]
+    (lambda: ShieldPipeline().on_error(CTX, None), "`err` is of the type `NoneType`"),  # type: ignore[arg-type]
+    (lambda: ToolCallContext("r", toolname="x"), "`ToolCallContext` has no field `toolname`: did you mean `tool_name`"),  # type: ignore[call-arg]
+    (lambda: veronica.RetryContainer(retries=3), "`RetryContainer` has no field `retries`"),  # type: ignore[call-arg]
+    (lambda: veronica.CircuitBreaker(threshold=3), "`CircuitBreaker` has no field `threshold`"),  # type: ignore[call-arg]
+    (lambda: veronica.BudgetEnforcer(limit=3), "`BudgetEnforcer` has no field `limit`: did you mean `limit_usd`"),  # type: ignore[call-arg]
+    (lambda: veronica.AgentStepGuard(steps=3), "`AgentStepGuard` has no field `steps`"),  # type: ignore[call-arg]
+    (lambda: veronica.PartialResultBuffer(bytes=3), "`PartialResultBuffer` has no field `bytes`"),  # type: ignore[call-arg]
+    (lambda: veronica.SafeModeHook(on=True), "`SafeModeHook` has no field `on`"),  # type: ignore[call-arg]
+    (lambda: veronica.BudgetWindowHook(max_call=3), "did you mean `max_calls`"),  # type: ignore[call-arg]
+    (lambda: veronica.EgressAllowlistHook(hosts=[]), "`EgressAllowlistHook` has no field `hosts`"),  # type: ignore[call-arg]
+    (lambda: veronica.SecretGuardHook(pattern=[]), "did you mean `patterns`"),  # type: ignore[call-arg]
+    (
+        lambda: ErrorRateConfig(window_calls=4, min_calls=2, repeated_failures=10),
+        "`repeated_failures` is `10` and `window_calls` is `4`",
+    ),
+    (lambda: ErrorRateConfig(window_calls=100), "`error_rate.window_calls` is `100`: give a whole number from 1 to 50"),
     (lambda: VeronicaIntegration(policy=3), "`policy` is of the type `int`"),  # type: ignore[arg-type]
     (lambda: ShieldPipeline(policy=3), "`policy` is of the type `int`"),  # type: ignore[arg-type]
     (lambda: ShieldPipeline(safe_mode="no"), "`safe_mode` is `'no'`"),  # type: ignore[arg-type]
@@ -181,7 +214,8 @@ WRONG: list[tuple[Callable[[], object], str]] = [
     (lambda: ErrorRateConfig(window_calls=5), "`min_calls` is `10` and `window_calls` is `5`"),
     (lambda: ShieldConfig.from_env({"VERONICA_BUDGET_MAX_CALLS": "-1"}), "`VERONICA_BUDGET_MAX_CALLS` is `-1`"),
     (lambda: ShieldPipeline().before_charge(CTX, 1e9), "below 1,000,000,000"),
-    (lambda: ToolCallContext("r", cost_usd=1e9), "below 1,000,000,000"),
+    (lambda: VeronicaIntegration(ShieldConfig()).execute(DEAR, int), "below 1,000,000,000"),
+    (lambda: ToolCallContext("r", cost_usd=float("inf")), "`cost_usd` of the context is `inf`"),
     (lambda: ShieldPipeline().before_egress(CTX, "https://192.0.2.1/", ""), "`method` is `''`"),
     (lambda: ShieldPipeline().before_egress(CTX, "https://192.0.2.1/", "G\nET"), "`method` is `'G\\nET'`"),
     (lambda: ShieldPipeline().before_egress(CTX, 3, "GET"), "`$.url`"),  # type: ignore[arg-type]
@@ -228,6 +262,64 @@ def test_what_cannot_be_carried_out_is_refused_in_one_line(wrong: Callable[[], o
         wrong()
     assert says in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+NUMBERS = [
+    (kind, one.name, value)
+    for kind in (BudgetConfig, CircuitBreakerConfig, ErrorRateConfig)
+    for one in fields(kind)
+    for value in {"int": (0, 1, 51, 10**15, 10**30), "float": (1e-12, 0.5, 1e9, 1e300)}.get(str(one.type), ())
+]
+PARTS = [
+    (kind, name, value)
+    for kind, names in (
+        (veronica.RetryContainer, ("max_retries", "backoff_base", "backoff_max")),
+        (veronica.CircuitBreaker, ("failure_threshold", "recovery_timeout")),
+        (veronica.BudgetEnforcer, ("limit_usd",)),
+        (veronica.AgentStepGuard, ("max_steps",)),
+    )
+    for name in names
+    for value in (1e-12, 1_001, 10**6, 10**15, 10**30, 1e300)
+]
+
+
+def made(kind: Any, **given: Any) -> tuple[Any, str]:
+    """An object, or why there is none."""
+    try:
+        return kind(**given), ""
+    except DialectError as refused:
+        return None, str(refused)
+
+
+@pytest.mark.parametrize(("kind", "name", "value"), NUMBERS)
+def test_a_number_acts_or_is_refused_by_its_own_name(kind: Any, name: str, value: float) -> None:
+    """What a guard does not take is known to the configuration: nobody reads of options that are Stanchion's."""
+    config, why = made(kind, enabled=True, **{name: value})
+    if config is None:
+        assert f"`{kind.section}.{name}` is `" in why or f"`{name}` is `" in why
+        return
+    given = {"error_rate": config} if kind is ErrorRateConfig else {"shield": ShieldConfig(**{kind.section: config})}
+    VeronicaIntegration(**given).close()
+
+
+@pytest.mark.parametrize(("kind", "name", "value"), PARTS)
+def test_a_number_of_the_core_acts_or_is_refused_by_its_own_name(kind: Any, name: str, value: float) -> None:
+    part, why = made(kind, **{name: value})
+    assert f"`{name}` is " in why if part is None else part.check() is Decision.ALLOW
+
+
+def test_what_is_made_of_named_arguments_can_be_copied() -> None:
+    ctx = ToolCallContext("r", tool_name="t", cost_usd=0.5, metadata={"a": 1})
+    assert copy(ctx) == ctx
+    assert replace(ctx, tool_name="u").tool_name == "u"
+    assert not hasattr(ctx, "__dict__")
+
+
+def test_without_a_shield_nothing_raises_that_did_not_before() -> None:
+    child = VeronicaIntegration().spawn()
+    assert child.execute(DEAR, len, "ab") == 2
+    assert child._shield_pipeline is None
+    child.close()
 
 
 @pytest.mark.parametrize(

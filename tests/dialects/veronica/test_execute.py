@@ -5,11 +5,15 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import pytest
 from hypothesis import given, settings, strategies as st
 
+from stanchion.dialects import veronica
 from stanchion.dialects.veronica import (
     BudgetConfig,
     CircuitBreakerConfig,
+    Decision,
+    DialectError,
     ErrorRateConfig,
     ShieldConfig,
     ToolCallContext,
@@ -103,3 +107,30 @@ def test_calls_are_those_of_stanchion_itself(drawn: list[Any]) -> None:
     assert executed(sync, drawn) == expected
     assert asyncio.run(aexecuted(awaited, drawn)) == expected
     assert told(sync._shield_pipeline.shield) == told(own) == told(awaited._shield_pipeline.shield)
+
+
+class Dear:
+    """Asks for less where the large model is asked."""
+
+    def before_llm_call(self, ctx: ToolCallContext) -> Decision | None:
+        return Decision.DEGRADE if ctx.model == "large" else None
+
+
+def test_a_hook_that_degrades_has_a_ladder_of_its_own() -> None:
+    asked: list[str] = []
+
+    def ask(prompt: str, model: str = "large") -> str:
+        asked.append(model)
+        return "ok"
+
+    ladder = {"degrade": {"models": {"large": "small"}}}
+    vi = VeronicaIntegration(pre_dispatch=Dear(), policy=ladder)
+    assert vi.execute(ToolCallContext("r", model="large"), ask, "hi") == "ok"
+    assert asked == ["small"]
+    pipeline = vi._shield_pipeline
+    assert pipeline is not None
+    pipeline.shield.reload({**pipeline.policy, "version": "2"})
+    with pytest.raises(DialectError, match="nothing acts on `degrade`"):
+        VeronicaIntegration(policy=ladder)
+    with pytest.raises(DialectError, match="nothing acts on `degrade`"):
+        VeronicaIntegration(policy=ladder, egress=veronica.NoopEgressBoundaryHook())

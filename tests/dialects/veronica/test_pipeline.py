@@ -334,3 +334,36 @@ def test_the_dialect_sync_and_async_is_stanchion_itself(drawn: list[Any]) -> Non
     assert asyncio.run(alike(sync, drawn, awaited=False)) == expected
     assert asyncio.run(alike(awaited, drawn, awaited=True)) == expected
     assert told(sync.shield) == told(awaited.shield) == told(own)
+
+
+def nested(depth: int) -> dict[str, Any]:
+    """Data that no reader follows to its end."""
+    made: dict[str, Any] = {}
+    for _ in range(depth):
+        made = {"in": made}
+    return made
+
+
+def holding_itself() -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    made["me"] = made
+    return made
+
+
+@pytest.mark.parametrize(
+    "metadata", [{"x": nested(120)}, nested(5_000), holding_itself()], ids=["120", "5000", "cycle"]
+)
+def test_metadata_that_nobody_reads_stop_nothing(metadata: dict[str, Any]) -> None:
+    tool = ToolCallContext("r", tool_name="t", metadata=metadata)
+    model = ToolCallContext("r", model="m", metadata=metadata)
+    hook = Says(None)
+    plain = ShieldPipeline(pre_dispatch=hook, egress=hook, retry=hook)
+    said = [plain.before_llm_call(tool), plain.before_llm_call(model), plain.before_egress(tool, URL, "POST")]
+    assert [*said, plain.on_error(tool, ValueError()), plain.on_result(tool, 1)] == [Decision.ALLOW] * 5
+    assert hook.given[0][0] is tool
+    vi = VeronicaIntegration(shield=ShieldConfig(budget=BudgetConfig(enabled=True)))
+    assert [vi.execute(tool, lambda: 1), vi.execute(model, lambda: "2")] == [1, "2"]
+    reading = ShieldPipeline(egress=SecretGuardHook())
+    assert reading.before_llm_call(tool) is Decision.HALT
+    assert reading.before_egress(tool, URL, "POST") is Decision.HALT
+    assert reading.before_llm_call(model) is Decision.HALT

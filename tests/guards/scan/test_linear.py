@@ -9,6 +9,7 @@ import pytest
 
 from stanchion.guards.secrets.index import indexed
 from stanchion.readings.scan import Pattern, Scanner
+from stanchion.readings.scan.window_sieve import IDLE, MOST, WindowSieve
 from tests.guards.steps import steps_of
 
 RANDOM: Final = "".join(Random(7).choices("abcdefghijklmnopqrstuvwxyzABCDEF0123456789+/=_- \n\"':", k=16_384))
@@ -23,6 +24,9 @@ TEXTS: Final = {
     "quotes": "key=\"'\\" * 2_048,
 }
 
+LONG: Final = 65_536
+WORDS: Final = [f"{first}{second}" for first in "bcdfgh" for second in "klmnp"]
+
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_twice_the_text_costs_no_more_than_twice_the_steps(name: str) -> None:
@@ -34,6 +38,56 @@ def test_twice_the_text_costs_no_more_than_twice_the_steps(name: str) -> None:
         return steps_of(lambda: scanner.scan(text[:size]))
 
     assert steps(len(text)) <= 2.3 * steps(len(text) // 2) + 400
+
+
+def dense() -> dict[str, str]:
+    """Texts that have the windows of patterns in as many places as they can: runs, alphabets, windows one behind the
+    other."""
+    draw = Random(11)
+    runs = {f"a run of `{one}`": one * LONG for one in "aA0sx=-/ "}
+    pairs = {f"`{one}` again and again": (one * LONG)[:LONG] for one in ("ab", "key=", "eyJ", "AKIA", "a.pass", "://")}
+    alphabets = {
+        "digits": "0123456789",
+        "hex": "0123456789abcdef",
+        "base64": "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
+    }
+    drawn = {name: "".join(draw.choices(letters, k=LONG)) for name, letters in alphabets.items()}
+    return {**runs, **pairs, **drawn, "a run and a key": "a" * LONG + " AKIAQ7XZ2LMN4PRT6VWY"}
+
+
+DENSE: Final = dense()
+
+
+@pytest.mark.parametrize("name", DENSE)
+def test_a_text_of_windows_is_read_and_not_walked_from_window_to_window(name: str) -> None:
+    patterns = [pattern for _, pattern in indexed()]
+    scanner = Scanner(patterns, "re2")
+    text = DENSE[name]
+    scanner.scan(text)
+    steps = steps_of(lambda: scanner.scan(text))
+    assert steps < len(text), f"{steps} steps"
+
+
+def test_what_is_left_out_on_the_way_is_found_all_the_same() -> None:
+    """Many patterns, of which each in turn stands in the text again and again until it can tell nothing more: the last
+    ones come when there are no more rounds."""
+    patterns = [Pattern(f"{word}[0-9]{{3}}") for word in WORDS]
+    text = "".join([f"{word}x{word}000" * 4 + f" {word}000" * (IDLE + MOST) for word in WORDS])
+    told = [hit[:3] for hit in Scanner(patterns, "re2").scan(text)]
+    every = [
+        (number, match.left, match.right)
+        for number, pattern in enumerate(patterns)
+        for match in pattern.matches(text.encode(), 0, len(text))
+    ]
+    assert len(told) == len(WORDS) * (IDLE + MOST + 4)
+    assert told == sorted(every, key=lambda one: one[1:])
+
+
+def test_no_more_windows_are_looked_at_however_long_the_text_is() -> None:
+    sieve = WindowSieve([Pattern(f"{word}[0-9]{{3}}") for word in WORDS])
+    text = b"".join([f"{word}000".encode() * (IDLE + MOST) for word in WORDS])
+    sieve.regions(text)
+    assert steps_of(lambda: sieve.regions(text * 9)) == steps_of(lambda: sieve.regions(text * 3))
 
 
 def test_a_pattern_that_matches_everywhere_is_found_everywhere_once() -> None:

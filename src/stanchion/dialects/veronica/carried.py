@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from typing import Any, Final
 
 from stanchion.dialects.errors import DialectError
+from stanchion.dialects.veronica.given import several
 from stanchion.dialects.veronica.words import ACTIONS, SAID, Decision, ToolCallContext
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Charge, Egress, Failure
@@ -124,8 +125,9 @@ def listed(boundary: str, hooks: Any) -> tuple[Any, ...]:
     """The hooks of a boundary: none, one, or several."""
     if hooks is None:
         return ()
-    if isinstance(hooks, Iterable) and not hasattr(hooks, BOUNDARIES[boundary][0]):
-        return tuple(hooks)
+    method = BOUNDARIES[boundary][0]
+    if isinstance(hooks, Iterable) and not hasattr(hooks, method):
+        return several(boundary, hooks, f"a hook, which has a method `{method}`, or a list of hooks")
     return (hooks,)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
@@ -10,6 +9,8 @@ from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from stanchion.dialects.errors import DialectError
+from stanchion.dialects.veronica.given import MOST, MOST_USD, Named
+from stanchion.kernel.units import MICRO
 from stanchion.policy.composed import read_text
 from stanchion.policy.nearest import hint, nearest
 
@@ -21,17 +22,11 @@ MADE: Final = "made"
 SEALED: Final = "sealed"
 
 
-class _Named:
-    """A configuration whose fields are given by their names: one that it does not have is refused with the nearest."""
+class _Named(Named):
+    """A configuration whose fields are given by their names, and which cannot be changed once it was read."""
 
     def __new__(cls, *args: Any, **named: Any) -> Any:
-        known = [one.name for one in fields(cls)]  # type: ignore[arg-type] # every subclass is a dataclass
-        unknown = next((name for name in named if name not in known), None)
-        if unknown is not None:
-            raise DialectError(f"`{cls.__name__}` has no field `{unknown}`: {hint(unknown, known)}")
-        if len(args) > len(known):
-            raise DialectError(f"`{cls.__name__}` is given {len(args)} values and has {len(known)}: give them by name")
-        made = super().__new__(cls)
+        made = super().__new__(cls, *args, **named)
         # Whether somebody has said that it is on or off; `enabled` is the first field of every feature.
         object.__setattr__(made, "_said", bool(args) or "enabled" in named)
         object.__setattr__(made, "_state", MAKING)
@@ -149,6 +144,9 @@ class ErrorRateConfig(_Feature):
         if self.min_calls > self.window_calls:
             said = f"`min_calls` is `{self.min_calls}` and `window_calls` is `{self.window_calls}`"
             raise DialectError(f"{said}, so that there are never enough: give a larger `window_calls`")
+        if self.repeated_failures > self.window_calls:
+            said = f"`repeated_failures` is `{self.repeated_failures}` and `window_calls` is `{self.window_calls}`"
+            raise DialectError(f"{said}, which is all that is remembered: give a larger `window_calls`")
 
 
 @dataclass
@@ -249,6 +247,24 @@ SECTIONS: Final[dict[str, type[Any]]] = {
 }
 
 
+BOUNDS: Final[dict[str, tuple[float, float]]] = {
+    "budget.max_tokens": (0, MOST),
+    "budget.max_calls": (0, MOST),
+    "budget.max_cost_usd": (1 / MICRO, MOST_USD - 1),
+    "budget.window_seconds": (1, 999_999_999),
+    "circuit_breaker.failure_threshold": (1, MOST),
+    "circuit_breaker.recovery_timeout_seconds": (0.001, 432_000),
+    "error_rate.window_calls": (1, 50),
+    "error_rate.min_calls": (1, 50),
+    "error_rate.warning_rate": (0, 1),
+    "error_rate.halt_rate": (0, 1),
+    "error_rate.recovery_seconds": (0, 999_999_999),
+    "error_rate.repeated_failures": (1, 50),
+    "error_rate.quarantine_seconds": (0, 999_999_999),
+}
+"""What numbers can be, as the guards have it that count them; a number with a point has to be above 0."""
+
+
 def variables() -> dict[str, tuple[str, str, str]]:
     """The environment variables that are read: which option of which feature each of them sets, and of what type."""
     found = {}
@@ -266,16 +282,18 @@ def _check(name: str, value: Any, kind: str, called: str = "") -> None:
             wrong = type(value) is not bool
             wanted = "`True` or `False`"
         case "int":
-            least = 1 if name.endswith(("failure_threshold", "_calls", "repeated_failures")) else 0
-            least = 0 if name == "budget.max_calls" else least
-            wrong = type(value) is not int or value < least
-            wanted = f"a whole number, {least} or more"
+            least, most = BOUNDS[name]
+            wrong = type(value) is not int or not least <= value <= most
+            wanted = f"a whole number from {least} to {most:,}" if most < MOST else f"a whole number, {least} or more"
+            wanted += f" and not above {most:,}" if type(value) is int and value > most == MOST else ""
         case "float":
-            may_be_nothing = name.endswith("cost_usd")
-            wrong = type(value) not in (int, float) or not math.isfinite(value) or value < 0
-            wrong = wrong or (value == 0 and not may_be_nothing) or (name.endswith("_rate") and value > 1)
-            wanted = "a share from above 0 to 1" if name.endswith("_rate") else "a finite number above 0"
-            wanted = "a finite amount that is not negative" if may_be_nothing else wanted
+            least, most = BOUNDS[name]
+            may_be_nothing = name == "budget.max_cost_usd"
+            wrong = type(value) not in (int, float) or not least <= value <= most or value == 0
+            wrong = wrong and not (may_be_nothing and type(value) in (int, float) and value == 0)
+            wanted = f"a number from {f'{least:,}' if least else 'above 0'} to {most:,}"
+            wanted += ", or 0 for nothing" if may_be_nothing else ""
+            wanted = "a share from above 0 to 1" if name.endswith("_rate") else wanted
         case _:
             wrong = not isinstance(value, list | tuple) or not all(isinstance(one, str) and one for one in value)
             wanted = "a list of texts"

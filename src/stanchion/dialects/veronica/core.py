@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from stanchion.dialects.errors import DialectError
-from stanchion.dialects.veronica.given import amount, function, whole
+from stanchion.dialects.veronica.given import Named, amount, function, limit, whole
 from stanchion.dialects.veronica.words import Decision, spoken
 from stanchion.guards.breaker import Circuit, circuit_key, circuit_of
 from stanchion.kernel import decision as kernel
@@ -29,11 +29,14 @@ from stanchion.stores.memory import wall_ms
 
 NAME: Final = "core"
 """What stands for the one thing that is called, counted or tried again."""
+MOST_RETRIES: Final = 1_000
+LONGEST_S: Final = 86_400
+"""The longest pause between two attempts: a day."""
 EVERY_FAULT: Final = ["system", "unknown", "user", "business"]
 """Every failure counts, whoever's fault it is; a predicate says which are none."""
 
 
-class Primitive(ABC):
+class Primitive(Named, ABC):
     """One part of the core: a guard, and a run under it that begins when it is first needed, or that of an integration
     whose calls it bounds."""
 
@@ -100,9 +103,9 @@ class RetryContainer(Primitive):
         clock: Callable[[], int] = wall_ms,
     ) -> None:
         super().__init__(clock)
-        self.max_retries = whole("max_retries", max_retries, 0)
-        self.backoff_base = amount("backoff_base", backoff_base)
-        self.backoff_max = amount("backoff_max", backoff_max)
+        self.max_retries = whole("max_retries", max_retries, 0, MOST_RETRIES)
+        self.backoff_base = amount("backoff_base", backoff_base, LONGEST_S)
+        self.backoff_max = amount("backoff_max", backoff_max, LONGEST_S)
         self.jitter = amount("jitter", jitter)
         if self.jitter > 1:
             raise DialectError(f"`jitter` is `{jitter}`: give a share from 0 to 1")
@@ -260,7 +263,7 @@ class BudgetEnforcer(Primitive):
 
     def __init__(self, limit_usd: float = 100.0, *, clock: Callable[[], int] = wall_ms) -> None:
         super().__init__(clock)
-        self.limit_usd = amount("limit_usd", limit_usd)
+        self.limit_usd = limit("limit_usd", limit_usd)
 
     def entry(self) -> dict[str, Any]:
         """A budget of the tenant without a window: once it is used up, a shield in the state of warning is halted."""

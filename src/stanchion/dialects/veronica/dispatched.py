@@ -20,6 +20,8 @@ from stanchion.runtime.calling.model_call import converse
 from stanchion.runtime.calling.stream_end import Streaming
 from stanchion.runtime.calling.tool import Shape, Tool
 from stanchion.runtime.streams.stream import delivered
+from stanchion.runtime.values import Seen, Unreadable, project
+from stanchion.runtime.values.form import Leaf
 
 if TYPE_CHECKING:
     from stanchion.runtime.driving.flow import Flow
@@ -37,15 +39,33 @@ _HOST: Final = regex(
 """How an endpoint begins that has a host and no scheme: a name with dots, an address, or anything with a port."""
 
 
-def beside(ctx: ToolCallContext, own: dict[str, Any] | None = None) -> dict[str, Any]:
+def beside(ctx: ToolCallContext, own: dict[str, Any] | None = None, blind: bool = False) -> dict[str, Any]:
     """What a context says of its call beside the call's `own` arguments: its metadata, and where it goes. What an
-    argument of the same name says otherwise stands under a longer name, so that both are judged."""
+    argument of the same name says otherwise stands under a longer name, so that both are judged. `blind` as in
+    `metadata_of`."""
     taken = {} if own is None else own
-    said = {_free(name, value, taken, "metadata"): value for name, value in ctx.metadata.items()}
+    metadata = metadata_of(ctx, blind)
+    said = {_free(name, value, taken, "metadata"): value for name, value in metadata.items()}
     if ctx.endpoint is not None:
         place = located(ctx.endpoint)
         said[_free("endpoint", place, {**taken, **said}, "context")] = place
     return said
+
+
+def metadata_of(ctx: ToolCallContext, blind: bool) -> dict[str, Any]:
+    """The metadata of a context. Where everybody is `blind` to what they say, what is too deep or too large to be read
+    is marked as unread, and the call goes on."""
+    return {name: _legible(value) for name, value in ctx.metadata.items()} if blind else ctx.metadata
+
+
+def _legible(value: Any) -> Any:
+    if value is None or type(value) in (int, float, bool):
+        return value
+    try:
+        project(value)
+    except Unreadable as error:
+        return Leaf(f"<{type(value).__name__}>", value, str(error), Seen.NOTHING)
+    return value
 
 
 def located(endpoint: str) -> str:
@@ -61,22 +81,23 @@ class Dispatched(Tool):
     """A tool, and what the context of one call says beside its arguments: both are judged, and the function is given
     its arguments alone."""
 
-    __slots__ = ("_ctx",)
+    __slots__ = ("_blind", "_ctx")
     _ctx: ToolCallContext
+    _blind: bool
 
     @classmethod
-    def like(cls, tool: Tool, ctx: ToolCallContext) -> Dispatched:
+    def like(cls, tool: Tool, ctx: ToolCallContext, blind: bool) -> Dispatched:
         """The same tool for the call of a context."""
         made = object.__new__(cls)
         for name in Tool.__slots__:
             setattr(made, name, getattr(tool, name))
-        made._ctx = ctx
+        made._ctx, made._blind = ctx, blind
         return made
 
     def values(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         """The call's arguments by name, and what its context says."""
         own = super().values(args, kwargs)
-        return {**own, **beside(self._ctx, own)}
+        return {**own, **beside(self._ctx, own, self._blind)}
 
     def _with(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], changed: dict[str, Any]
@@ -87,12 +108,12 @@ class Dispatched(Tool):
 
 
 def model_of(
-    ctx: ToolCallContext, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ctx: ToolCallContext, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], blind: bool = False
 ) -> tuple[Callable[..., Any], list[Any], dict[str, Any]]:
     """What asks a model, its messages (a list in the first place, or none that are known), and what else is said of the
     request, which is judged with them: the function is given its own arguments alone."""
     noted = _noted(fn)
-    other = beside(ctx, kwargs)
+    other = beside(ctx, kwargs, blind)
     listed = len(args) == 1 and isinstance(args[0], list)
     unnamed = {} if listed or not args else {"*": list(args)}
 
@@ -103,7 +124,7 @@ def model_of(
     return asks, args[0] if listed else [], {**kwargs, **other, **unnamed}
 
 
-def tool_of(ctx: ToolCallContext, fn: Callable[..., Any], used: dict[str, Any]) -> Tool:
+def tool_of(ctx: ToolCallContext, fn: Callable[..., Any], used: dict[str, Any], blind: bool = False) -> Tool:
     """The tool that a context names. One without a name is called by its function's: it is a tool, and safe mode
     refuses it like any other."""
     name = ctx.tool_name if ctx.tool_name else None
@@ -111,7 +132,7 @@ def tool_of(ctx: ToolCallContext, fn: Callable[..., Any], used: dict[str, Any]) 
         tool = _known_tool(fn, name, used["tokens"], used["cost_usd"])
     except TypeError:
         tool = _made(fn, name, used["tokens"], used["cost_usd"])
-    return Dispatched.like(tool, ctx) if ctx.metadata or ctx.endpoint is not None else tool
+    return Dispatched.like(tool, ctx, blind) if ctx.metadata or ctx.endpoint is not None else tool
 
 
 def called(run: Run, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], awaited: bool) -> Flow[Any]:

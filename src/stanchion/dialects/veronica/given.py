@@ -3,29 +3,65 @@ words."""
 
 from __future__ import annotations
 
+import functools
+import inspect
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from stanchion.dialects.errors import DialectError
 from stanchion.kernel.regex import regex
 from stanchion.kernel.units import LARGEST, MICRO
+from stanchion.policy.nearest import hint
 
+MOST: Final = LARGEST - 1
 MOST_USD: Final = LARGEST // MICRO
 _METHOD: Final = regex(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}")
 
 
-def whole(name: str, value: Any, least: int) -> int:
-    """A whole number, so large or larger."""
+class Named:
+    """What is made of arguments that have names: one that it does not have is refused with the nearest."""
+
+    __slots__ = ()
+
+    def __new__(cls, *args: Any, **named: Any) -> Any:
+        kind: Any = cls
+        known = _parameters(kind)
+        unknown = next((name for name in named if name not in known), None)
+        if unknown is not None:
+            raise DialectError(f"`{cls.__name__}` has no field `{unknown}`: {hint(unknown, known)}")
+        if len(args) > len(known):
+            raise DialectError(f"`{cls.__name__}` is given {len(args)} values and has {len(known)}: give them by name")
+        return super().__new__(cls)
+
+
+@functools.cache
+def _parameters(kind: type[Any]) -> tuple[str, ...]:
+    return tuple(inspect.signature(kind.__init__).parameters)[1:]
+
+
+def several(name: str, given: Any, wanted: str) -> tuple[Any, ...]:
+    """The items of a list, or of anything else that has items and is neither a text nor a mapping."""
+    if isinstance(given, str | bytes | bytearray | Mapping) or not isinstance(given, Iterable):
+        raise DialectError(f"`{name}` is of the type `{type(given).__name__}`: give {wanted}")
+    return tuple(given)
+
+
+def whole(name: str, value: Any, least: int, most: int = MOST) -> int:
+    """A whole number between two."""
     if type(value) is not int or value < least:
         raise DialectError(f"`{name}` is `{value!r}`: give a whole number, {least} or more")
+    if value > most:
+        raise DialectError(f"`{name}` is more than can be counted: give a whole number, {most:,} or less")
     return value
 
 
-def amount(name: str, value: Any) -> float:
-    """A finite number that is not negative."""
-    if type(value) not in (int, float) or not math.isfinite(value) or value < 0:
+def amount(name: str, value: Any, most: float = math.inf) -> float:
+    """A finite number that is not negative, and not larger than another."""
+    if type(value) not in (int, float) or not 0 <= value < math.inf:
         raise DialectError(f"`{name}` is `{value!r}`: give a finite number that is not negative")
+    if value > most:
+        raise DialectError(f"`{name}` is `{value!r}`: give a number, {most:,} or less")
     return float(value)
 
 
@@ -48,6 +84,13 @@ def dollars(name: str, value: Any) -> float:
     if type(value) not in (int, float) or not 0 <= value < MOST_USD:
         raise DialectError(f"{name} is `{value!r}`: give a finite amount that is not negative and below {MOST_USD:,}")
     return float(value)
+
+
+def limit(name: str, value: Any) -> float:
+    """An amount of dollars that bounds others: nothing, or a millionth and more."""
+    if 0 < (most := dollars(f"`{name}`", value)) < 1 / MICRO:
+        raise DialectError(f"`{name}` is `{value!r}`, less than a millionth: give more, or 0 for nothing")
+    return most
 
 
 def seconds(name: str, value: Any) -> float:

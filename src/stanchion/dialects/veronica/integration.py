@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +14,8 @@ from stanchion.dialects.veronica.carried import Asked, given_to_hooks, listed
 from stanchion.dialects.veronica.config import ErrorRateConfig, ShieldConfig
 from stanchion.dialects.veronica.core import CircuitBreaker, Primitive
 from stanchion.dialects.veronica.dispatched import called, model_of, replied, tool_of
-from stanchion.dialects.veronica.given import dollars, flag, function, seconds, text
-from stanchion.dialects.veronica.pipeline import SENT, ShieldPipeline, charged, context_checked
+from stanchion.dialects.veronica.given import dollars, flag, function, seconds, several, text
+from stanchion.dialects.veronica.pipeline import SENT, ShieldPipeline, charged, context_checked, guards_of
 from stanchion.dialects.veronica.shipped import (
     BudgetWindowHook,
     EgressAllowlistHook,
@@ -84,7 +84,7 @@ class VeronicaIntegration:
                 f"`policy` is of the type `{type(policy).__name__}`: give a mapping, as of a policy file"
             )
         more = {} if policy is None else dict(policy)
-        more["guards"] = [*_switched_on(config, slots), *guards, *more.get("guards", ())]
+        more["guards"] = [*_switched_on(config, slots), *guards, *guards_of(more)]
         brake = config.safe_mode.enabled
         self._shield_pipeline = ShieldPipeline(**slots, policy=more, safe_mode=brake, **options)
         self._run = self._shield_pipeline.shield.run("veronica")
@@ -128,9 +128,11 @@ class VeronicaIntegration:
         """The flow of both: the call between its boundaries, and what became of it in the dialect's words."""
         try:
             with given_to_hooks(Asked(ctx)):
+                blind = self._pipeline().is_blind
                 if ctx.tool_name is not None:
-                    return (yield from called(run, tool_of(ctx, fn, charged(ctx, ctx.cost_usd)), args, kwargs, awaited))
-                asks, messages, said = model_of(ctx, fn, args, kwargs)
+                    tool = tool_of(ctx, fn, charged(ctx, ctx.cost_usd), blind)
+                    return (yield from called(run, tool, args, kwargs, awaited))
+                asks, messages, said = model_of(ctx, fn, args, kwargs, blind)
                 for url in self._pipeline().destinations(said):
                     leaving = {"url": url, "method": SENT, "payload": project(said)}
                     decision = yield from judging(run, Stage.EGRESS, leaving)
@@ -150,8 +152,9 @@ class VeronicaIntegration:
     def spawn(self, budget_usd: float | None = None) -> VeronicaIntegration:
         """An integration for a child agent: the same pipeline and the same state. It spends from what is left here, of
         which `budget_usd` can be carved out for it, and it is stopped when this one is."""
-        run = self._acting()
         budget = None if budget_usd is None else {"cost_usd": dollars("`budget_usd`", budget_usd)}
+        if self._run is None and budget is not None:
+            raise DialectError("nothing acts on `budget_usd` without a shield: give one, or leave it out")
         child = object.__new__(VeronicaIntegration)
         child.shield, child._shield_pipeline, child._parent = self.shield, self._shield_pipeline, self
         child._family = _Family()
@@ -159,7 +162,7 @@ class VeronicaIntegration:
             if self._family.is_over:
                 raise DialectError("the integration is closed, and has no children any more: make a new one")
             try:
-                child._run = run.spawn("veronica", budget=budget)
+                child._run = None if self._run is None else self._run.spawn("veronica", budget=budget)
             except Refused as refused:
                 raise DialectError(f"`budget_usd` is `{budget_usd}`, and so much is not left: {refused}") from None
             self._family.children.add(child)
@@ -282,7 +285,7 @@ def _rate_entries(config: ErrorRateConfig | None) -> list[dict[str, Any]]:
 
 
 def _core_parts(core: Any) -> list[Primitive]:
-    given = (core,) if isinstance(core, Primitive) or not isinstance(core, Iterable) else tuple(core)
+    given = (core,) if isinstance(core, Primitive) else several("core", core, "a part of the core, or a list of them")
     for number, part in enumerate(given):
         name = type(part).__name__
         if not isinstance(part, Primitive):

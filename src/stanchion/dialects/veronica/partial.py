@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from stanchion.dialects.errors import DialectError
-from stanchion.dialects.veronica.given import whole
+from stanchion.dialects.veronica.given import Named, whole
 from stanchion.runtime.deciding.partial import PartialOverflow, PartialResults
 
 
@@ -17,7 +17,7 @@ class PartialBufferOverflow(DialectError):
         self.kept = kept
 
 
-class PartialResultBuffer:
+class PartialResultBuffer(Named):
     """Keeps the chunks of a result as they come, at most so many and so large, so that an early end loses nothing."""
 
     def __init__(self, max_chunks: int = 10_000, max_bytes: int = 10 * 1024 * 1024) -> None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from stanchion.dialects.errors import DialectError
 from stanchion.dialects.veronica.carried import BOUNDARIES, Asked, Carried, checked, given_to_hooks, listed
-from stanchion.dialects.veronica.dispatched import beside
-from stanchion.dialects.veronica.given import dollars, flag, http_method
+from stanchion.dialects.veronica.dispatched import beside, metadata_of
+from stanchion.dialects.veronica.given import dollars, flag, http_method, several
 from stanchion.dialects.veronica.stated import Stated
 from stanchion.dialects.veronica.words import Decision, ToolCallContext, spoken
 from stanchion.guards.egress.places import places
@@ -38,6 +38,8 @@ JUDGED: Final = ("warn", "redact", "retry")
 """What the pipeline's own run can carry out: whoever asks a boundary is told at once, and waits for nothing."""
 READERS: Final = frozenset({"egress", "secrets"})
 """Guards that read what a call says: with one of them, a call that cannot be read is refused."""
+BLIND: Final = frozenset({"budget", "breaker", "error_rate", "recovery", "safe_mode", "step_limit"})
+"""Guards that read nothing of what a call says: with no others, a call goes on whatever its metadata are."""
 UNCHARGED: Final[dict[str, Any]] = {"tokens": 0, "cost_usd": 0.0, "api_calls": 0}
 """What is said of a call that is charged at the budget boundary, and nowhere else."""
 COMES_FROM: Final = {"secret-guard": "secret_guard.patterns", "egress-allowlist": "egress.allowed_hosts"}
@@ -105,14 +107,17 @@ class ShieldPipeline:
         self.run: Run = self.shield.run("veronica", can=JUDGED)
         self._desk: Desk = self.run.desk
         self._carries = bool(own)
+        self.is_blind = all(entry.get("use") in BLIND for entry in self.policy["guards"])
         self._judges_requests = bool(slots["egress"]) or _reads(self.policy["guards"])
 
     def _before_llm_call(self, ctx: ToolCallContext) -> Flow[Decision]:
         """Judge a call of a tool, or of a model where `ctx.tool_name` is None; the metadata are its arguments."""
         with self._asking(ctx):
-            said = beside(ctx)
+            said = beside(ctx, blind=self.is_blind)
             if ctx.tool_name is not None:
                 return spoken((yield from self._judged(Stage.TOOL_CALL, tool=ctx.tool_name, args=said, **UNCHARGED)))
+            if not self.is_blind and not _readable(said):
+                return Decision.HALT
             for url in self.destinations(said):
                 leaving = spoken((yield from self._judged(Stage.EGRESS, url=url, method=SENT, payload=said)))
                 if leaving is not Decision.ALLOW:
@@ -126,18 +131,19 @@ class ShieldPipeline:
         """Judge a request that is about to leave; the metadata are its payload."""
         http_method(method)
         with self._asking(ctx):
-            about = {"payload": ctx.metadata, "tool": _or_empty(ctx.tool_name)}
-            try:
-                return spoken((yield from self._judged(Stage.EGRESS, url=url, method=method, **about)))
-            except BadEvent as error:
-                return _unread(ctx, error)
+            about = {"payload": metadata_of(ctx, self.is_blind), "tool": _or_empty(ctx.tool_name)}
+            if not self.is_blind and not _readable(ctx.metadata):
+                return Decision.HALT
+            return spoken((yield from self._judged(Stage.EGRESS, url=url, method=method, **about)))
 
     before_egress, abefore_egress = twins(_before_egress)
 
     def _on_error(self, ctx: ToolCallContext, err: BaseException) -> Flow[Decision]:
         """Judge an exception of a call: RETRY, HALT, or ALLOW where nobody has anything against another attempt."""
+        if not isinstance(err, BaseException):
+            raise DialectError(f"`err` is of the type `{type(err).__name__}`: give the exception itself")
         with self._asking(ctx, err):
-            about = {"tool": _or_empty(ctx.tool_name), "error": err, "args": beside(ctx)}
+            about = {"tool": _or_empty(ctx.tool_name), "error": err, "args": beside(ctx, blind=self.is_blind)}
             return spoken((yield from self._judged(Stage.ERROR, **about)))
 
     on_error, aon_error = twins(_on_error)
@@ -145,7 +151,7 @@ class ShieldPipeline:
     def _before_charge(self, ctx: ToolCallContext, cost_usd: float) -> Flow[Decision]:
         """Judge a cost, with the tokens of the context, and book it where nothing is against it."""
         with self._asking(ctx):
-            about = {**charged(ctx, cost_usd), "tool": _or_empty(ctx.tool_name)}
+            about = {**charged(ctx, dollars("`cost_usd`", cost_usd)), "tool": _or_empty(ctx.tool_name)}
             return spoken((yield from self._judged(Stage.CHARGE, **about)))
 
     before_charge, abefore_charge = twins(_before_charge)
@@ -153,7 +159,7 @@ class ShieldPipeline:
     def _on_result(self, ctx: ToolCallContext, result: Any = None) -> Flow[Decision]:
         """Say that a call of a tool went well, which closes what its failures have opened."""
         with self._asking(ctx):
-            about = {"tool": _or_empty(ctx.tool_name), "args": beside(ctx), "result": result}
+            about = {"tool": _or_empty(ctx.tool_name), "args": beside(ctx, blind=self.is_blind), "result": result}
             return spoken((yield from self._judged(Stage.TOOL_RESULT, **about)))
 
     on_result, aon_result = twins(_on_result)
@@ -174,8 +180,6 @@ class ShieldPipeline:
     def _asking(self, ctx: ToolCallContext, err: BaseException | None = None) -> Iterator[None]:
         """Hooks of the user's own are given these very objects; what cannot be judged is a `DialectError`."""
         context_checked(ctx)
-        if err is not None and not isinstance(err, BaseException):
-            raise DialectError(f"`err` is of the type `{type(err).__name__}`: give the exception itself")
         try:
             with given_to_hooks(Asked(ctx, err)) if self._carries else nullcontext():
                 yield
@@ -183,13 +187,13 @@ class ShieldPipeline:
             raise DialectError(f"the context cannot be judged: {error}") from None
 
 
-def _unread(ctx: ToolCallContext, error: BadEvent) -> Decision:
-    """HALT for metadata that cannot be read, as for a call that has them; otherwise the error is the caller's."""
+def _readable(said: dict[str, Any]) -> bool:
+    """Whether metadata can be read: if not, every boundary answers HALT, whatever is called."""
     try:
-        project(ctx.metadata)
+        project(said)
     except Unreadable:
-        return Decision.HALT
-    raise error
+        return False
+    return True
 
 
 def options_checked(options: Mapping[str, Any]) -> None:
@@ -201,7 +205,7 @@ def options_checked(options: Mapping[str, Any]) -> None:
 
 def in_words(error: PolicyError, guards: list[dict[str, Any]]) -> str:
     """What is wrong with a policy, in one line; guards are called by their ids, which say what they come from."""
-    said = " ".join(str(error).split()).removeprefix("policy: ")
+    said = " ".join(str(error).splitlines()[0].split()).removeprefix("policy: ")
     for number, guard in enumerate(guards):
         said = said.replace(f"guards[{number}]", f"`{_word(str(guard.get('id', guard.get('use'))))}`")
     return f"the shield cannot be made: {said}"
@@ -233,8 +237,17 @@ def policy_of(slots: Mapping[str, Iterable[Any]], more: Mapping[str, Any]) -> di
             checked(boundary, hook, BOUNDARIES[boundary][0])
             if isinstance(hook, Stated):
                 entries += hook.entries(boundary)
-    guards = [*entries, *more.get("guards", ())]
+    guards = [*entries, *guards_of(more)]
     return {"name": "veronica", **({} if _reads(guards) else {"unread": "allow"}), **more, "guards": numbered(guards)}
+
+
+def guards_of(policy: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
+    """The guards that a policy states beside hooks."""
+    guards = several("policy.guards", policy.get("guards", ()), "a list of guards, as of a policy file")
+    for entry in guards:
+        if not isinstance(entry, Mapping):
+            raise DialectError(f"`policy.guards` has a `{type(entry).__name__}`: give a mapping, as `use: size_limits`")
+    return guards
 
 
 def _reads(guards: Iterable[Mapping[str, Any]]) -> bool:

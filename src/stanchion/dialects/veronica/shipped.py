@@ -16,6 +16,7 @@ from stanchion.dialects.veronica.config import (
     SafeModeConfig,
     SecretGuardConfig,
 )
+from stanchion.dialects.veronica.given import Named
 from stanchion.dialects.veronica.pipeline import ShieldPipeline
 from stanchion.dialects.veronica.stated import Entry, Stated
 from stanchion.dialects.veronica.words import Decision, ToolCallContext
@@ -24,7 +25,7 @@ EVERY_FAULT: Final = ["system", "unknown", "user", "business"]
 """A call with wrong arguments that is repeated is the very loop that is to be stopped, so that each fault counts."""
 
 
-class Shipped(Stated):
+class Shipped(Named, Stated):
     """A hook that is stated by a policy. Asked by itself, it judges in a pipeline of its own, whose state is apart from
     that of any other."""
 

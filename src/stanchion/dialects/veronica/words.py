@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
 from stanchion.dialects.errors import DialectError
-from stanchion.dialects.veronica.given import dollars
+from stanchion.dialects.veronica.given import Named
 from stanchion.kernel import decision as kernel
 from stanchion.kernel.actions import Action
 from stanchion.kernel.states import HALTED, NORMAL, QUARANTINE, SAFE, WARNING
@@ -38,7 +39,7 @@ TEXTS: Final = ("request_id", "user_id", "session_id", "tool_name", "model", "en
 
 
 @dataclass(frozen=True, slots=True)
-class ToolCallContext:
+class ToolCallContext(Named):
     """One call as hooks see it. `tool_name` is None where a model is asked and no tool is called."""
 
     request_id: str
@@ -61,8 +62,9 @@ class ToolCallContext:
             if (given := getattr(self, name)) is not None and (type(given) is not int or given < 0):
                 raise DialectError(f"`{name}` of the context is `{given!r}`: give a whole number that is not negative")
         cost = self.cost_usd
-        if cost is not None:
-            dollars("`cost_usd` of the context", cost)
+        # How much can be counted is for those to say who count it: without a shield nobody does.
+        if cost is not None and (type(cost) not in (int, float) or not 0 <= cost < math.inf):
+            raise DialectError(f"`cost_usd` of the context is `{cost!r}`: give a finite amount that is not negative")
         if not isinstance(self.metadata, dict):
             raise DialectError(
                 f"`metadata` of the context is of the type `{type(self.metadata).__name__}`: give a dict"

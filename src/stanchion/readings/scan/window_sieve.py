@@ -15,6 +15,12 @@ BETWEEN: Final = bytes([BORDER])
 MOST: Final = 16
 """A pattern whose windows stand in a text so many times is looked for in all of it: that costs less."""
 
+IDLE: Final = 128
+"""After so many windows that told nothing new, those that can tell nothing more are looked for no longer."""
+
+ROUNDS: Final = 6
+"""How many times that is done in one text: afterwards all patterns are looked for in all of it."""
+
 WALKED: Final = 4_096
 """How many characters are looked at one by one before the automaton is worth being compiled: a process that judges one
 command never needs it."""
@@ -70,13 +76,36 @@ class WindowSieve:
         if size <= self._left and "_any" not in self.__dict__:
             self._walk(lowered, found, times)
             return found
+        self._search(lowered, found, times)
+        return found
+
+    def _search(self, lowered: bytes, found: dict[int, Regions], times: dict[int, int]) -> None:
+        """Go from window to window. A text of nothing but windows has one at every place, and to find each costs far
+        more than to read a character: so what is looked for in the whole text anyway is left out soon."""
         search = self._any.search
+        idle = rounds = 0
         seen = search(lowered)
         while seen is not None:
-            start = seen.start()
-            self._note(lowered, start, found, times)
+            if not self._note(lowered, start := seen.start(), found, times):
+                idle += 1
+                if idle == IDLE:
+                    idle, rounds = 0, rounds + 1
+                    left = self._left_over(len(lowered), rounds, found, times)
+                    if not left:
+                        return
+                    search = _searching("|".join(left)).search
             seen = search(lowered, start + 1)
-        return found
+
+    def _left_over(self, size: int, rounds: int, found: dict[int, Regions], times: dict[int, int]) -> list[str]:
+        """The windows that can still tell something. Patterns without one are looked for in all of the text; the more
+        rounds there were, the fewer windows of a pattern are enough for that."""
+        enough = MOST >> rounds
+        for number in range(len(self._patterns)) if rounds > ROUNDS else list(times):
+            if rounds > ROUNDS or times[number] > enough:
+                times[number] = MOST + 1
+                found[number] = [(0, size)]
+        left = [pattern for number, pattern in enumerate(self._patterns) if times.get(number, 0) <= MOST]
+        return sorted({window.expression for pattern in left for window in pattern.windows})
 
     def _walk(self, lowered: bytes, found: dict[int, Regions], times: dict[int, int]) -> None:
         """The same without what is compiled: every place is looked at where a literal may begin."""
@@ -85,19 +114,21 @@ class WindowSieve:
             if byte in self._lengths:
                 self._note(lowered, start, found, times)
 
-    def _note(self, lowered: bytes, start: int, found: dict[int, Regions], times: dict[int, int]) -> None:
-        """Note where patterns may match of which a window begins at a place."""
+    def _note(self, lowered: bytes, start: int, found: dict[int, Regions], times: dict[int, int]) -> bool:
+        """Note where patterns may match of which a window begins at a place; says whether that was anything new."""
+        new = 0
         for length in self._lengths[lowered[start]]:
             end = start + length
             for follow, number in self._needs.get(lowered[start:end], ()):
                 count = times.get(number, 0)
                 if count > MOST or (follow is not None and follow.match(lowered, end) is None):
                     continue
-                times[number] = count + 1
+                new = times[number] = count + 1
                 if count == MOST:
                     found[number] = [(0, len(lowered))]
                 else:
                     self._add(lowered, start, end, number, found)
+        return new > 0
 
     def _add(self, lowered: bytes, start: int, end: int, number: int, found: dict[int, Regions]) -> None:
         pattern = self._patterns[number]
@@ -109,6 +140,12 @@ class WindowSieve:
             regions[-1] = (min(first, regions[-1][0]), max(last, regions[-1][1]))
         else:
             regions.append((first, last))
+
+
+@lru_cache(4)
+def _searching(expression: str) -> Any:
+    """What looks for the windows that are left: texts of one kind leave the same ones."""
+    return compiled(expression, MEMORY)
 
 
 @lru_cache(1_024)

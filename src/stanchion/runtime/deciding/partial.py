@@ -60,7 +60,7 @@ class PartialResults:
     def _keep(self, chunk: Any) -> bool:
         try:
             shown = project(chunk)
-            size = len(shown) if type(shown) is str and shown.isascii() else len(msgspec.json.encode(shown))
+            size = len(shown.encode("utf-8", "surrogatepass") if type(shown) is str else msgspec.json.encode(shown))
         except Unreadable:
             return False
         if len(self._chunks) >= self.max_chunks or self.size_bytes + size > self.max_bytes:

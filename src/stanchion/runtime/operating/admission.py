@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from stanchion.policy.loosening import Loosening
     from stanchion.runtime.operating.grounds import Operated
+    from stanchion.runtime.operating.reload import Policies
     from stanchion.runtime.people.trust import Trust
 
 TOLD: Final = 20
@@ -43,22 +44,23 @@ def admitted(
     old: CompiledPolicy,
     source: str | Path | dict[str, Any],
     by: str,
-    enter: Callable[[CompiledPolicy], CompiledPolicy],
+    policies: Policies,
 ) -> Admitted:
-    """The policy to put in force, made whole by `enter` and written down; `PolicyLoosens` where it may not be.
+    """The policy to put in force, entered among a shield's `policies` and written down; `PolicyLoosens` where it may
+    not be.
 
     Files are read once, and none of the code that a file names is run before the file is found to be no looser, or
     trusted. What comes from no file is the word of the program that holds the shield.
     """
     from stanchion.policy.loosening import loosenings
 
-    offer = _found(shield, old) if source == FOUND else _offered(shield, source)
+    offer = _found(shield, old) if source == FOUND else _offered(shield, source, policies.joined)
     loose = loosenings(old, offer.seen)
     if loose and offer.needs_trust and not shield.trust.trusts(offer.seen.hash, offer.seen):
         _tell(shield, "policy.refused", (old, offer.seen), offer.origin, by, loose)
         raise PolicyLoosens(offer.origin, offer.seen, loose)
     new = offer.make()
-    whole = enter(new)
+    whole = policies.enter(new)
     if not _tell(shield, "policy.reloaded", (old, new), offer.origin, by, loose) and loose:
         raise AuditLost("the trail cannot be written: a policy that allows more does not come into force unrecorded")
     return Admitted(new, whole)
@@ -73,12 +75,12 @@ class _Offer(NamedTuple):
     needs_trust: bool
 
 
-def _offered(shield: Operated, source: str | Path | dict[str, Any]) -> _Offer:
+def _offered(shield: Operated, source: str | Path | dict[str, Any], joined: bool) -> _Offer:
     read = read_policy(source)
     document = read.variant(shield.env)
-    seen = compile_document(document, read.files, imports=False)
+    seen = compile_document(document, read.files, imports=False, joined=joined)
     origin = str(read.files[0]) if read.files else "mapping" if isinstance(source, dict) else f"pack {source}"
-    return _Offer(seen, lambda: compile_document(document, read.files), origin, bool(read.files))
+    return _Offer(seen, lambda: compile_document(document, read.files, joined=joined), origin, bool(read.files))
 
 
 def _found(shield: Operated, old: CompiledPolicy) -> _Offer:
@@ -114,10 +116,13 @@ def _tell(
     return True
 
 
-def first_policy(source: str | Path | dict[str, Any], env: str | None, trust: Trust) -> CompiledPolicy:
-    """The policy that a shield begins with; of one that is found, what was left out is said."""
+def first_policy(
+    source: str | Path | dict[str, Any], env: str | None, trust: Trust, joined: bool = False
+) -> CompiledPolicy:
+    """The policy that a shield begins with, `joined` by guards that were handed in or not; of one that is found, what
+    was left out is said."""
     if source != FOUND:
-        return load_policy(source, env, DocumentCache(state_or_none(os.environ)))
+        return load_policy(source, env, DocumentCache(state_or_none(os.environ)), joined)
     from stanchion.policy.found import find_policy
 
     found = find_policy(env=env, trusts=trust.trusts)

@@ -61,7 +61,7 @@ def _opened(
     named: str | None = options.get("tenant")
     tenant = "" if named is None else named
     if source != FOUND:
-        policy = first_policy(source, env, NO_TRUST)
+        policy = first_policy(source, env, NO_TRUST, bool(options.get("guards")))
         remark_on(policy)
         files = () if isinstance(source, dict) else policy.files
         return policy, open_kept(store, journal, clock, project, files, (*pinned, *pinned_by(policy)), tenant)

@@ -67,6 +67,11 @@ class Policies:
         self._ingesting = ingesting
         self._known: OrderedDict[str, tuple[CompiledPolicy, dict[str, Answerer]]] = OrderedDict()
 
+    @property
+    def joined(self) -> bool:
+        """Whether guards that were handed in are added to every policy."""
+        return bool(self._guards)
+
     def enter(self, policy: CompiledPolicy) -> CompiledPolicy:
         """Add the user's own guards to a policy, the brake where it is on, and what is known of tools besides; gives
         the policy to put in force."""
