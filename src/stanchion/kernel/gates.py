@@ -11,6 +11,7 @@ from stanchion import typed
 from stanchion.kernel.actions import Action
 from stanchion.kernel.events import Event, RunInfo
 from stanchion.kernel.findings import Finding
+from stanchion.kernel.lookups import Over
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import FOREVER, key
@@ -144,6 +145,13 @@ def pass_gates(values: list[Any], event: Event, now: int) -> Gate:
     if worst is not None and worst.action == Action.HALT:
         mode = HALTED
     return Gate(mode, worst, since, until)
+
+
+def over(ended: Ending | None, deadline_at: int | None, at: int) -> Over | None:
+    """What stands against an action at a time: that its run has ended, or its deadline; `None` where it goes on."""
+    if ended is not None:
+        return Over(Action.HALT, ended.code, (ended.why,))
+    return Over(Action.BLOCK, "kernel.deadline") if deadline_at is not None and at >= deadline_at else None
 
 
 def stop_of(value: Any) -> Ending | Paused | None:

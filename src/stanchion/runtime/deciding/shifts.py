@@ -27,7 +27,10 @@ EXHAUSTED: Final = frozenset({"budget.exceeded", "kernel.exhausted"})
 def end_run(desk: Desk, code: str, why: str) -> Flow[None]:
     """End a run, here at once and for every other process; without the store it stays ended here."""
     why = desk.shield.policy.veil.words(why)
-    desk.ended = Ending(code, why)
+    with desk.counting:
+        if desk.ended is None:  # a run ends once, and for one reason
+            desk.ended = Ending(code, why)
+    code, why = desk.ended.code, desk.ended.why
     end(desk, code, why)
     key = ending_key(desk.info.tenant, desk.info.id)
     ending = msgspec.to_builtins(desk.ended)
