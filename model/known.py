@@ -250,7 +250,7 @@ class Sitting:
         for pos in range(len(self.chain)):
             over = self._over(pos)
             if over is not None:
-                return self._before_the_chain((Finding(over.action, over.code, over.args, guard="kernel"),))
+                return self._before_the_chain((Finding(over.action, over.code, over.args, over.text, guard="kernel"),))
             finding = self._judge(pos)
             if finding is not None:
                 found.append((pos, finding))

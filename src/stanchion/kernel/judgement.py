@@ -195,11 +195,11 @@ def judge_answers(
                 finding = broken(plan, pos, event, "kernel.lookup_failed", error_name)
             case Expired():
                 finding = _expired(plan, pos, event, guard)
-            case Over(action, code, args):
+            case Over(action, code, args, text):
                 # No guard is late or broken here, so that none of them can fail open.
                 early = [one for one in found if one[0] < 0]
                 found = [one for one in found if one[0] >= 0]
-                found, cut = with_late(plan, (Finding(action, code, args, guard="kernel"),), found, cut)
+                found, cut = with_late(plan, (Finding(action, code, args, text, guard="kernel"),), found, cut)
                 return early + found, cut
         cut = note(plan, pos, finding, found, cut)
     return found, cut

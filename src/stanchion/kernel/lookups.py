@@ -68,6 +68,7 @@ class Over(msgspec.Struct, frozen=True, gc=False, tag="over"):
     action: Action
     code: str
     args: tuple[str, ...] = ()
+    text: str = ""
 
 
 Answer = Answered | Expired | Failed | Over

@@ -10,6 +10,7 @@ from stanchion.kernel.actions import Action
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event, ToolCall
 from stanchion.kernel.findings import Finding
+from stanchion.kernel.gates import Ending
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.units import Amounts
 from stanchion.runtime.calling.tool import Tool
@@ -56,7 +57,6 @@ def begin(
 def begun(desk: Desk, decision: Decision, event: Event) -> None:
     """Say that a call begins; raises `Refused` where its run was closed just before."""
     if not desk.under_way.begin(decision.id, event):
-        ended = desk.ended
-        said = ("kernel.ended", "it was closed") if ended is None else (ended.code, ended.why)
-        finding = Finding(Action.HALT, said[0], (said[1],), guard="kernel")
+        ended = Ending("kernel.ended", "it was closed") if desk.ended is None else desk.ended
+        finding = Finding(Action.HALT, ended.code, (ended.why,), ended.text, guard="kernel")
         raise desk.refusal(Decision(decision.id, Action.HALT, decision.policy, (finding,)))

@@ -213,7 +213,7 @@ class Desk(Notices):
             return Moment(events, spent, settles, refused, attempt, stakes, granted, again, lifts, bypasses, readings)
         late = [*refused, *in_order([self._late.popleft() for _ in range(len(self._late))])]
         if (stands := over(self.ended, self.deadline_at_ms, event.at)) is not None:
-            late.append(Finding(stands.action, stands.code, stands.args, guard="kernel"))
+            late.append(Finding(stands.action, stands.code, stands.args, stands.text, guard="kernel"))
         return Moment(events, spent, settles, tuple(late), attempt, stakes, granted, again, lifts, bypasses, readings)
 
     def _over(self) -> Over | None:
