@@ -149,6 +149,16 @@ def test_a_run_ends_for_one_reason() -> None:
     one.shield.close()
 
 
+def test_a_run_that_was_closed_here_is_ended_for_all_in_the_words_of_whoever_does_that() -> None:
+    one = Scene(Code(deep=False))
+    child = one.run.spawn("eve")
+    one.run.close()
+    one.run.cancel("for all")
+    decision = child.check("low", {})
+    assert (decision.code, decision.determining and decision.determining.args) == ("kernel.cancelled", ("for all",))
+    one.shield.close()
+
+
 def test_what_was_over_is_recorded_as_the_answer(scene: tuple[Scene, str]) -> None:
     one, risk = scene
     with ThreadPoolExecutor(1) as pool:

@@ -14,7 +14,7 @@ from stanchion.kernel.gates import Ending, LastWords, called, ending_key, standi
 from stanchion.kernel.state import ABSENT, FOREVER, StoreLost, key
 from stanchion.kernel.states import Mark, Signal, Terms, moved
 from stanchion.runtime.deciding.desk import Desk
-from stanchion.runtime.deciding.run_end import end
+from stanchion.runtime.deciding.run_end import CLOSED_HERE, end
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.standing.epoch_memory import changed
 from stanchion.runtime.standing.host_memory import CLOSED
@@ -34,7 +34,7 @@ def end_run(desk: Desk, code: str, why: str, by: Finding | None = None) -> Flow[
         args = [veil.words(arg) if isinstance(arg, str) else arg for arg in by.args]
         last = LastWords(by.guard, by.code, tuple(args))
     with desk.counting:
-        if desk.ended is None:  # a run ends once, and for one reason
+        if desk.ended in (None, CLOSED_HERE):  # a run ends once for all, and for one reason
             desk.ended = Ending(code, why, last)
     code, why = desk.ended.code, desk.ended.why
     end(desk, code, why)
