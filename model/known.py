@@ -17,7 +17,7 @@ from stanchion.kernel.events import Event, Moment
 from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.gates import Ending, Standing, called, ending_key, standing_key
 from stanchion.kernel.guard import Kind, Placed, Ruling, failure_of
-from stanchion.kernel.lookups import Answer, Answered, Expired, Failed
+from stanchion.kernel.lookups import Answer, Answered, Expired, Failed, Over
 from stanchion.kernel.patches import PatchError, apply
 from stanchion.kernel.stages import UNTALLIED
 from stanchion.kernel.state import Line, When
@@ -233,8 +233,11 @@ class Sitting:
         return [(-1, Finding(Action.BLOCK, "kernel.exhausted", guard="kernel"))]
 
     def _late(self) -> Found:
+        return self._before_the_chain(self.moment.late)
+
+    def _before_the_chain(self, findings: tuple[Finding, ...]) -> Found:
         late: Found = []
-        for finding in self.moment.late:
+        for finding in findings:
             action = self.carried(-1, finding.action)
             said = finding.action if action != finding.action else finding.said
             late.append((-1, msgspec.structs.replace(self.worded(-1, finding, action), action=action, said=said)))
@@ -245,12 +248,22 @@ class Sitting:
             return []
         found: Found = []
         for pos in range(len(self.chain)):
+            over = self._over(pos)
+            if over is not None:
+                return self._before_the_chain((Finding(over.action, over.code, over.args, over.text, guard="kernel"),))
             finding = self._judge(pos)
             if finding is not None:
                 found.append((pos, finding))
                 if stops(finding):
                     break
         return found
+
+    def _over(self, pos: int) -> Over | None:
+        """That the run was over when the guard at that place was asked: whatever others say, it is refused for that."""
+        placed, event = self.chain[pos]
+        answer = self.answers.get(placed.id if event is self.first else f"{placed.id}#1")
+        asks = placed.kind is Kind.ASKING and isinstance(answer, Over) and placed.guard.ask(read(event)) is not None
+        return answer if asks and isinstance(answer, Over) else None
 
     def _judge(self, pos: int) -> Finding | None:
         placed, event = self.chain[pos]
@@ -295,6 +308,8 @@ class Sitting:
                 if placed.guard.deep and event.risk is Risk.HIGH and not placed.fail_open:
                     return self.entered(pos, Finding(Action.ESCALATE, "kernel.lookup_undecided", (placed.id,)))
                 return self._broken(pos, "kernel.lookup_expired")
+            case Over():
+                raise AssertionError("a run that is over is looked at before its guards")
 
     def _consult(self, pos: int) -> Finding | None:
         placed, event = self.chain[pos]

@@ -12,7 +12,7 @@ from stanchion.kernel.events import Moment
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.gates import ending_key, standing_key
 from stanchion.kernel.guard import Placed
-from stanchion.kernel.lookups import Answered, Expired, Failed
+from stanchion.kernel.lookups import Answered, Expired, Failed, Over
 from stanchion.kernel.state import UNREACHED, Line
 
 
@@ -63,6 +63,19 @@ def case_an_answer_that_does_not_come_refuses() -> None:
             same((decision.action, decision.findings[0].code), route)
             failed = scene.judge(scene.call(risk=risk), answers={"g": Failed("OSError")})
             same((failed.action, failed.findings[0].args), (Action.BLOCK, ("g", "OSError")))
+
+
+def case_what_is_asked_in_a_run_that_has_ended_is_refused_for_that() -> None:
+    """No guard was late: whatever the risk, and whether it is deep or may fail open, nothing of the run goes ahead."""
+    ended, deadline = Over(Action.HALT, "kernel.ended", ("enough",)), Over(Action.BLOCK, "kernel.deadline")
+    for over in (ended, deadline):
+        for deep in (False, True):
+            for risk in Risk:
+                guards = (watcher("a", Action.WARN), Placed("g", Asker((), deep), fail_open=True))
+                scene = Scene(*guards, watcher("z", Action.BLOCK, priority=200))
+                decision = scene.judge(scene.call(risk=risk), answers={"g": over})
+                same((decision.action, said(decision)[0][:2]), (over.action, ("kernel", over.code)))
+                same([finding.args for finding in decision.findings], [over.args])
 
 
 def case_a_judgement_of_an_answer_that_raises_refuses() -> None:

@@ -67,6 +67,9 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
                 if clock is not None:
                     _waited(case, lookups, clock() - begun)
                 heard(case.answers, lookups, given)
+                if _has_moved(case, records):  # somebody has closed a gate meanwhile: look again, and ask nobody twice
+                    case.again()
+                    continue
             if case.was_answered:
                 _judge_answers(case)
         # 4. Records: guards that keep one judge by what the process knows of it; the batch expects that it still holds.
@@ -140,6 +143,11 @@ def _look(case: Case, records: Records) -> Finding | None:
     if case.moment.carried is not None:
         case.expects += case.moment.carried.expects()
     return closed
+
+
+def _has_moved(case: Case, records: Records) -> bool:
+    """Whether the process has learnt something of the gates since they were looked at."""
+    return any(records.get(name, ABSENT) is not known for name, known in case.watch[0])
 
 
 def _judge_event(case: Case, closed: Finding | None) -> Plan:

@@ -29,6 +29,10 @@ GUIDE: Final = "guide"
 """The effect by which the advice of a retry goes into the run's next request to a model, too, as a system message."""
 
 
+FINAL: Final = "final"
+"""The effect by which the words of what ends a run are its last: whatever comes later is refused in the same words."""
+
+
 FLAG: Final = "flag_trajectory"
 """The effect by which a finding marks its run, so that people look at it."""
 

@@ -11,6 +11,7 @@ from stanchion import typed
 from stanchion.kernel.actions import Action
 from stanchion.kernel.events import Event, RunInfo
 from stanchion.kernel.findings import Finding
+from stanchion.kernel.lookups import Over
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import FOREVER, key
@@ -51,11 +52,25 @@ class Standing(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
         return self.own.why
 
 
-class Ending(msgspec.Struct, frozen=True, gc=False):
-    """That a run was cancelled or has ended, and why."""
+class LastWords(msgspec.Struct, frozen=True, gc=False):
+    """The finding whose words are the last of a run: of which guard it is, and what it says."""
+
+    guard: str
+    code: str
+    args: tuple[str | int | float | bool | None, ...]
+
+
+class Ending(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """That a run was cancelled or has ended, why, and which finding had the last word, if one had."""
 
     code: str
     why: str
+    last: LastWords | None = None
+
+    @property
+    def text(self) -> str:
+        """The words of every later refusal; empty where they are the usual ones of the code."""
+        return "" if self.last is None else self.why
 
 
 class Paused(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
@@ -127,7 +142,7 @@ def pass_gates(values: list[Any], event: Event, now: int) -> Gate:
     for value in values[2:]:
         told = stop_of(value)
         if isinstance(told, Ending):
-            return Gate(finding=Finding(Action.HALT, told.code, (told.why,), guard="kernel"))
+            return Gate(finding=Finding(Action.HALT, told.code, (told.why,), told.text, guard="kernel"))
         if told is not None:
             pauses.append(told)
     mode = NORMAL
@@ -144,6 +159,13 @@ def pass_gates(values: list[Any], event: Event, now: int) -> Gate:
     if worst is not None and worst.action == Action.HALT:
         mode = HALTED
     return Gate(mode, worst, since, until)
+
+
+def over(ended: Ending | None, deadline_at: int | None, at: int) -> Over | None:
+    """What stands against an action at a time: that its run has ended, or its deadline; `None` where it goes on."""
+    if ended is not None:
+        return Over(Action.HALT, ended.code, (ended.why,), ended.text)
+    return Over(Action.BLOCK, "kernel.deadline") if deadline_at is not None and at >= deadline_at else None
 
 
 def stop_of(value: Any) -> Ending | Paused | None:

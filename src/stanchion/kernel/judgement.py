@@ -15,7 +15,7 @@ from stanchion.kernel.contract.powers import RECALLS
 from stanchion.kernel.events import Event, Moment
 from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.guard import Kind, Reading, failure_of
-from stanchion.kernel.lookups import UNHEARD, Answer, Answered, Expired, Failed, Lookup, answer_name
+from stanchion.kernel.lookups import UNHEARD, Answer, Answered, Expired, Failed, Lookup, Over, answer_name
 from stanchion.kernel.patches import PatchError, apply
 from stanchion.kernel.soundness import sound, sound_lookup
 
@@ -195,6 +195,12 @@ def judge_answers(
                 finding = broken(plan, pos, event, "kernel.lookup_failed", error_name)
             case Expired():
                 finding = _expired(plan, pos, event, guard)
+            case Over(action, code, args, text):
+                # No guard is late or broken here, so that none of them can fail open.
+                early = [one for one in found if one[0] < 0]
+                found = [one for one in found if one[0] >= 0]
+                found, cut = with_late(plan, (Finding(action, code, args, text, guard="kernel"),), found, cut)
+                return early + found, cut
         cut = note(plan, pos, finding, found, cut)
     return found, cut
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from stanchion.kernel.actions import Action
-from stanchion.kernel.findings import Finding
+from stanchion.kernel.findings import FINAL, Finding
 from stanchion.kernel.guard import Placed, Reading, failure_of
 from stanchion.kernel.soundness import sound_or_none
 
@@ -34,13 +34,19 @@ def late_finding(placed: Placed, reading: Reading, value: Any) -> Finding | None
     elif action not in (Action.HALT, Action.QUARANTINE, Action.ESCALATE, Action.ALLOW):
         action = Action.WARN
     said = (placed.id, finding.message, *finding.args)
-    return _entered(placed, action, said, finding.effects, finding.terms)
+    text = finding.message if action == Action.HALT and FINAL in finding.effects else ""
+    return _entered(placed, action, said, finding.effects, finding.terms, text)
 
 
 def _entered(
-    placed: Placed, action: Action, said: tuple[Any, ...], effects: tuple[str, ...] = (), terms: Any = None
+    placed: Placed,
+    action: Action,
+    said: tuple[Any, ...],
+    effects: tuple[str, ...] = (),
+    terms: Any = None,
+    text: str = "",
 ) -> Finding:
     """A finding for the next event: the guard, its words, and what it says besides."""
     return Finding(
-        action, "kernel.late_answer", said, effects=effects, terms=terms, guard=placed.id, shadow=placed.shadow
+        action, "kernel.late_answer", said, text, effects=effects, terms=terms, guard=placed.id, shadow=placed.shadow
     )

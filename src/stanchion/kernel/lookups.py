@@ -6,6 +6,8 @@ from typing import Any, Final
 
 import msgspec
 
+from stanchion.kernel.actions import Action
+
 WAITS_MS: Final = {"low": 0, "medium": 100, "high": 200, "critical": 200}
 """How many milliseconds a call waits for a deep rule, by its risk, where nobody says otherwise."""
 
@@ -60,7 +62,16 @@ class Failed(msgspec.Struct, frozen=True, gc=False, tag="failed"):
     error: str
 
 
-Answer = Answered | Expired | Failed
+class Over(msgspec.Struct, frozen=True, gc=False, tag="over"):
+    """The run was over before the answer could count: what stands against everything that it does from then on."""
+
+    action: Action
+    code: str
+    args: tuple[str, ...] = ()
+    text: str = ""
+
+
+Answer = Answered | Expired | Failed | Over
 
 UNHEARD: Final = Expired(0)
 """What stands for the answer to a question that was asked beside its event: it is neither judged nor recorded."""

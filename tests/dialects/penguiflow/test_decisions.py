@@ -128,7 +128,7 @@ def test_a_retry_has_its_message_and_is_bounded(attempts: int, driver: Driver) -
     gateway.close()
     replies = gateway_of(Rule("own", again, events=("llm_stream_chunk",)))
     model = ScriptedModel(*["no"] * (attempts + 1))
-    with pytest.raises(Exception, match="unsure"):
+    with pytest.raises(Exception, match=r"another way; Call `verify` first\."):
         replies.run("r").model(model, [{"role": "user", "content": "hello"}])
     assert len(model.asked) == attempts + 1
     told = [message for message in model.asked[-1] if message["role"] == "system"]

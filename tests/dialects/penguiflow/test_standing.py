@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
+from stanchion import Refused
 from stanchion.dialects.penguiflow import (
     DialectError,
+    GatewayConfig,
     GuardrailAction,
     GuardrailEvent,
     PauseSpec,
@@ -33,6 +36,7 @@ from tests.dialects.penguiflow.planner import (
 from tests.runtime.test_pool import until
 
 PAY = ("tool_call_start",)
+USER = [{"role": "user", "content": "x"}]
 SAID = StopSpec("NO_CANARIES", "I cannot talk about that.", "a canary")
 
 
@@ -191,3 +195,81 @@ def test_without_the_store_a_stop_stands_in_the_usual_words() -> None:
     said = judged(first, call("look"))
     assert (said.action, said.stop) == ("STOP", StopSpec("X_1", "Please ask the office."))
     first.close()
+
+
+@pytest.mark.parametrize("action", ["RETRY", "PAUSE"])
+@pytest.mark.parametrize("event", ["llm_before", "tool_call_start", "tool_call_result", "llm_stream_chunk"])
+def test_the_reason_of_a_rule_is_never_said_to_a_model(action: str, event: str) -> None:
+    answer = decides(action, reason="matched PROJECT-X", retry=RetrySpec(corrective_message="Ask for the number."))
+    gateway = gateway_of(Rule("own", answer, events=(event,)))
+    run = gateway.run("r")
+    try:
+        told = run.call(read, "x") if event.startswith("tool") else run.model(ScriptedModel(*["hello"] * 3), USER)
+    except Refused as refused:
+        told = str(refused)
+        assert ("Ask for the number." in told) is (action == "RETRY")
+    assert "PROJECT" not in f"{told} {run.notices()}"
+    gateway.close()
+
+
+def test_calls_that_are_asked_about_when_another_stops_their_run_have_the_words_of_that_stop() -> None:
+    """Whatever `fail_open` says: no rule was late, and nothing of the run goes ahead."""
+    thinks, go = threading.Event(), threading.Event()
+
+    def slow(event: Any, _snapshot: Any) -> Any:
+        if event.tool_name == "bad":
+            return decides("STOP", stop=SAID)
+        thinks.set()
+        go.wait(30)
+        return None
+
+    config = GatewayConfig(sync_timeout_ms=30_000, sync_fail_open=True)
+    gateway = gateway_of(Rule("s", slow, events=PAY), config=config)
+    gateway.run("r")
+    with ThreadPoolExecutor(1) as pool:
+        under_way = pool.submit(judged, gateway, call("good"))
+        until(thinks.is_set)
+        stopped = judged(gateway, call("bad"))
+        said = [stopped, under_way.result(30), judged(gateway, call("later"))]
+    go.set()
+    assert [(one.action, one.rule_id, one.stop) for one in said] == [("STOP", "s", SAID)] * 3
+    gateway.close()
+
+
+@pytest.mark.parametrize("event", ["llm_before", "tool_call_start", "tool_call_result", "llm_stream_chunk"])
+def test_a_stop_that_a_run_carried_out_is_told_in_its_words_ever_after(event: str) -> None:
+    gateway = gateway_of(Rule("s", decides("STOP", reason="why", stop=SAID), events=(event,)))
+    run = gateway.run("r")
+    tool = event.startswith("tool")
+
+    def step() -> Any:
+        return run.call(read, "x") if tool else run.model(ScriptedModel("hello"), USER)
+
+    for _ in range(2):
+        try:
+            told = step()  # the final answer, where it is a model that is asked
+        except Refused as refused:
+            told = refused.decision.message
+        assert told.endswith(SAID.user_message)
+        assert "ended" not in told
+    said = judged(gateway, call("later"))
+    assert (said.action, said.rule_id, said.stop) == ("STOP", "s", SAID)
+    gateway.close()
+
+
+def test_the_words_of_a_stop_that_a_run_carried_out_are_those_of_every_process() -> None:
+    clock = FakeClock()
+    store = MemoryStore(clock)
+    here, there = [
+        gateway_of(Rule("s", decides("STOP", stop=SAID), events=PAY), store=store, clock=clock) for _ in range(2)
+    ]
+    with pytest.raises(Refused):
+        here.run("r").call(read, "x")
+    assert judged(there, call("later")).stop == SAID
+    here.close()
+    there.close()
+
+
+def read(path: str) -> str:
+    """A tool."""
+    return path

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+import threading
+from collections.abc import Callable
+from typing import Any, cast
 
 import pytest
 
@@ -11,6 +13,7 @@ from stanchion.dialects.penguiflow import (
     GatewayConfig,
     GuardrailEvent,
     InjectionPatternRule,
+    PauseSpec,
     RedactionSpec,
     RetrySpec,
     SecretRedactionRule,
@@ -20,6 +23,7 @@ from stanchion.dialects.penguiflow import (
 from stanchion.testing import ScriptedModel
 from tests.dialects.penguiflow.planner import (
     DRIVERS,
+    AsyncRule,
     Driver,
     Rule,
     asks,
@@ -170,6 +174,36 @@ def test_why_a_rule_could_not_be_heard_is_in_the_decision(fails_open: bool, driv
     else:
         assert said.stop is not None
         assert (said.action, said.reason, said.stop.internal_reason) == ("STOP", why, why)
+    gateway.close()
+
+
+@pytest.mark.parametrize(
+    ("made", "field"),
+    [
+        (lambda: PauseSpec(timeout_s=float("nan")), "PauseSpec.timeout_s"),
+        (lambda: PauseSpec(scope=cast(Any, "everything")), "PauseSpec.scope"),
+        (lambda: RetrySpec(max_attempts=-1), "RetrySpec.max_attempts"),
+    ],
+)
+@pytest.mark.parametrize("kind", [Rule, AsyncRule])
+@pytest.mark.parametrize("event", [call(), GuardrailEvent("llm_stream_chunk", "r", "a b ")], ids=["call", "chunk"])
+def test_a_wrong_specification_that_a_rule_makes_is_named_by_its_field(
+    event: Any, kind: type[Rule], made: Callable[[], Any], field: str
+) -> None:
+    gateway = gateway_of(kind("own", lambda *_: made()))
+    said = judged(gateway, event)
+    assert (said.action, said.reason.startswith(f"the rule `own` failed: {field} is ")) == ("STOP", True)
+    gateway.close()
+
+
+def test_a_rule_that_is_late_is_not_said_to_refuse_what_goes_ahead() -> None:
+    go = threading.Event()
+    config = GatewayConfig(sync_timeout_ms=1, sync_fail_open=True)
+    gateway = gateway_of(Rule("own", lambda *_: go.wait(30) and None, events=("tool_call_start",)), config=config)
+    said = judged(gateway, call())
+    go.set()
+    late = "guard `own` got no answer in time; rules fail open, so it goes ahead"
+    assert (said.action, said.reason) == ("ALLOW", late)
     gateway.close()
 
 

@@ -13,8 +13,10 @@ from stanchion.dialects.penguiflow import (
     DialectError,
     GuardrailContext,
     GuardrailEvent,
+    InjectionPatternRule,
     RedactionSpec,
     RuleRegistry,
+    SecretRedactionRule,
     StopSpec,
     apply_policy_config,
     load_policy_pack,
@@ -243,6 +245,21 @@ def test_a_fast_rule_cannot_wait_at_a_piece_of_a_reply() -> None:
     gateway = gateway_of(Waits("own", events=("llm_stream_chunk",)))
     assert judged(gateway, GuardrailEvent("llm_stream_chunk", "r", "hello")).action == "STOP"
     gateway.close()
+
+
+@pytest.mark.parametrize("kind", [SecretRedactionRule, InjectionPatternRule])
+def test_a_pattern_that_cannot_be_matched_is_told_when_its_rule_is_registered(kind: Any) -> None:
+    registry = RuleRegistry()
+    given: Any = {"BAD": "(a"} if kind is SecretRedactionRule else [("(a", "jb_override")]
+    with pytest.raises(DialectError, match=rf"^{kind.__name__}: .*\(a") as told:
+        registry.register(kind(patterns=given))
+    assert "\n" not in str(told.value)
+    assert registry.get_sync_rules("llm_stream_chunk") == []
+
+
+def test_a_pattern_of_secrets_whose_matches_have_no_end_is_told_when_its_rule_is_registered() -> None:
+    with pytest.raises(DialectError, match=r"^SecretRedactionRule: the matches of the pattern .* have no end"):
+        RuleRegistry().register(SecretRedactionRule(patterns={"BAD": r"(a+)+\$"}))
 
 
 def test_an_option_that_a_shield_does_not_have_is_told_at_once() -> None:

@@ -23,7 +23,7 @@ from stanchion.dialects.penguiflow.words import (
 from stanchion.kernel.actions import Action
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.findings import Finding, Patch, Pause, Retry
-from stanchion.kernel.gates import PAUSED
+from stanchion.kernel.gates import PAUSED, Ending
 from stanchion.policy.sections import Escalation
 from stanchion.runtime.deciding.terms import paused
 
@@ -32,8 +32,15 @@ OWN: Final = "penguiflow."
 NOBODY: Final = "__default__"
 """The rule of a decision that no rule has anything to say to."""
 NOTHING: Final = "no rule has anything against it"
-FAILED: Final = frozenset({"kernel.lookup_failed", "kernel.guard_error"})
+FAILED: Final = frozenset({"kernel.lookup_expired", "kernel.lookup_failed", "kernel.guard_error"})
 """The codes by which a rule could not be heard."""
+TOLD: Final = {
+    Action.RETRY: "a rule wants this step done in another way",
+    Action.ESCALATE: "a rule has a person look at this first",
+}
+MARKED: Final = "a rule has changed or marked this"
+"""What an agent is told of a rule's decision: why the rule made it is for operators, in the arguments of its
+finding."""
 REFUSES: Final = ", so it is refused"
 """What Stanchion says at the end of that, which is not so where rules fail open."""
 LATE: Final = "kernel.late_answer"
@@ -98,7 +105,7 @@ def finding_of(decision: GuardrailDecision, content: Any, text: Any, place: Path
     if patches and action is Action.ALLOW:
         action = Action.REDACT
     stop = StopSpec() if decision.stop is None else decision.stop
-    said = _or(stop.user_message, REFUSED) if action is Action.HALT else decision.reason
+    said = _or(stop.user_message, REFUSED) if action is Action.HALT else TOLD.get(action, MARKED)
     guidance = ""
     terms: Retry | Pause | None = None
     if action is Action.RETRY:
@@ -162,9 +169,7 @@ def decision_of(decision: Decision, place: Path, usual: Escalation, seated: Seat
         reason = NOTHING if not decision.shadow else f"in shadow mode: {_would(decision, seated)}"
         return GuardrailDecision(action, NOBODY, reason, decision.id, redactions=redactions or None)
     rule, fast = seated.get(finding.guard, (finding.guard, True))
-    own: tuple[Any, ...] = finding.args if finding.code.startswith(OWN) else ()
-    own = finding.args[2:] if finding.code == LATE else own
-    own = own if len(own) == SAID else ()
+    own = _said(finding)
     fields: dict[str, Any] = _own(own) if own else {"reason": decision.message}
     if not own and action in SEVERITIES:
         fields["severity"] = SEVERITIES[action]
@@ -180,6 +185,23 @@ def decision_of(decision: Decision, place: Path, usual: Escalation, seated: Seat
         effects=tuple([one for one in decision.effects if one not in RESERVED]),
         redactions=redactions or None, **fields,
     )  # fmt: skip
+
+
+def stopped(ending: Ending, seated: Seated) -> GuardrailDecision | None:
+    """The STOP by which a run has ended, in the words of its rule; `None` where no rule had the last word."""
+    last = ending.last
+    if last is None:
+        return None
+    finding = Finding(Action.HALT, last.code, last.args, ending.why, guard=last.guard)
+    rule, fast = seated.get(last.guard, (last.guard, True))
+    return GuardrailDecision(GuardrailAction.STOP, rule, stop=_stop(finding, _said(finding), fast))
+
+
+def _said(finding: Finding) -> tuple[Any, ...]:
+    """What a rule of one's own says in its finding, or in a late one; nothing where it is none."""
+    said: tuple[Any, ...] = finding.args if finding.code.startswith(OWN) else ()
+    said = finding.args[2:] if finding.code == LATE else said
+    return said if len(said) == SAID else ()
 
 
 def failed(said: GuardrailDecision, fault: str, proceeds: bool) -> GuardrailDecision:
@@ -216,7 +238,7 @@ def _stop(finding: Finding, own: tuple[Any, ...], fast: bool) -> StopSpec:
     if own and finding.code == LATE and finding.action == Action.HALT:
         return StopSpec(str(own[4]), str(finding.args[1]), str(own[5]))
     if own:
-        return StopSpec(internal_reason=finding.message)
+        return StopSpec(internal_reason=str(own[0]))
     named = ERROR_CODES.get((finding.code, fast), finding.code.upper().replace(".", "_"))
     return StopSpec(named, internal_reason=finding.message)
 

@@ -19,11 +19,11 @@ from stanchion.dialects.penguiflow.fields import one_text, shown, typed
 from stanchion.dialects.penguiflow.findings import CAN, FAILED, NOBODY, NOTHING, Seated, decision_of, failed
 from stanchion.dialects.penguiflow.guards import HEARD, PIECES, Heard, guards_of
 from stanchion.dialects.penguiflow.inbox import checked_inbox
-from stanchion.dialects.penguiflow.packs import GuardrailPolicyPack, Settled
+from stanchion.dialects.penguiflow.packs import GuardrailPolicyPack, Settled, configured
 from stanchion.dialects.penguiflow.reports import flow_of
 from stanchion.dialects.penguiflow.routing import LONGEST_MS, DefaultRiskRouter
 from stanchion.dialects.penguiflow.rules import RuleRegistry
-from stanchion.dialects.penguiflow.standing import leave_words, left_words
+from stanchion.dialects.penguiflow.standing import last_words, leave_words, left_words
 from stanchion.dialects.penguiflow.words import GuardrailAction, GuardrailDecision
 from stanchion.kernel.actions import Action
 from stanchion.kernel.context import Context
@@ -41,6 +41,8 @@ from stanchion.runtime.run import Run
 from stanchion.runtime.shield import Shield
 from stanchion.runtime.standing.places import MEMORY
 
+Whose = tuple[str | None, str]
+"""A run, by its tenant and its id."""
 MOST_RUNS: Final = 10_000
 """How many runs a gateway has open at a time."""
 ENDED: Final = "kernel.cancelled"
@@ -121,8 +123,8 @@ class GuardrailGateway:
         self._shield: Shield | None = None
         self._in_force: tuple[Any, ...] = ()
         self._seated: tuple[Any, Seated] = (None, {})
-        self._runs: dict[tuple[str | None, str], Run] = {}
-        self._standing: dict[tuple[str | None, str], GuardrailDecision] = {}
+        self._runs: dict[Whose, Run] = {}
+        self._standing: dict[Whose, GuardrailDecision] = {}
         self._opening = Reentrant()
         self._closed = False
 
@@ -187,7 +189,7 @@ class GuardrailGateway:
         with ExitStack() as undo:
             for owner, name in ((self, "config"), (self, "_pack"), (self, "_entries"), (registry, "told")):
                 undo.callback(setattr, owner, name, getattr(owner, name))
-            self.config = _configured(self.config, pack.data.get("gateway", {}))
+            self.config = configured(self.config, pack.data.get("gateway", {}))
             self._pack, self._entries, registry.told = (pack.policy_id, pack.version), rest.entries, rest.told
             waits = {"high_risk_wait_ms": router.high_risk_wait_ms, "medium_risk_wait_ms": router.medium_risk_wait_ms}
             said = pack.data.get("risk_router", {})
@@ -234,15 +236,18 @@ class GuardrailGateway:
         HEARD.set(heard)
         try:
             decision = yield from flow
-            if _ends(decision):
-                yield from end_run(run.desk, ENDED, decision.message)
         finally:
             HEARD.set(before)
         if decision.action == Action.ALLOW and not decision.findings and not decision.shadow:
             return GuardrailDecision(GuardrailAction.ALLOW, NOBODY, NOTHING, decision.id)
         if decision.action == Action.RETRY:
             run.desk.take_back(decision.advice)  # the planner has it from here
-        return (yield from self._in_its_words(run, decision, self._said_of(run, decision, place, heard), heard))
+        said = self._said_of(run, decision, place, heard)
+        whose = (None if heard.ctx is None else heard.ctx.tenant_id, run.id)
+        if _ends(decision):
+            self._is_last(run, whose, said)  # before the end: whoever is told of that has its words
+            yield from end_run(run.desk, ENDED, decision.message)
+        return (yield from self._in_its_words(run, decision, said, whose))
 
     def _said_of(self, run: Run, decision: Decision, place: tuple[str | int, ...], heard: Heard) -> GuardrailDecision:
         if decision.code == PAUSED:
@@ -254,27 +259,40 @@ class GuardrailGateway:
             self._seated = (policy, known)
         said = decision_of(decision, place, policy.file.escalation, self._seated[1])
         if decision.code in FAILED and decision.determining is not None:
-            said = failed(said, heard.faults.get(decision.determining.guard, ""), decision.proceeds)
+            said = failed(
+                said, heard.faults.get(decision.determining.guard.removesuffix(PIECES), ""), decision.proceeds
+            )
         return said
 
     def _in_its_words(
-        self, run: Run, decision: Decision, said: GuardrailDecision, heard: Heard
+        self, run: Run, decision: Decision, said: GuardrailDecision, whose: Whose
     ) -> Flow[GuardrailDecision]:
         """A decision about a run that has ended or waits already, in the words of the rule that ended it or has it
         wait, whichever process that was."""
-        whose = (None if heard.ctx is None else heard.ctx.tenant_id, run.id)
         if decision.code in STANDS:
-            first = self._standing.get(whose)
+            first = last_words(run.desk, self._seated[1])
+            first = self._standing.get(whose) if first is None else first
             if first is None or first.action is not said.action:
                 first = yield from left_words(run.desk, decision.id)
             if first is not None and first.action is said.action:
                 if first.stop is not None:
                     self._standing[whose] = first  # a run ends once; what it waits for may change
                 return msgspec.structs.replace(said, rule_id=first.rule_id, stop=first.stop, pause=first.pause)
-        elif said.stop is not None or (said.pause is not None and said.pause.scope != "tool_call"):
+        elif said.pause is not None and said.pause.scope != "tool_call":
             self._standing[whose] = said
             yield from leave_words(run.desk, said)
+        elif said.stop is not None and self._is_last(run, whose, said):
+            yield from leave_words(run.desk, said)
         return said
+
+    def _is_last(self, run: Run, whose: Whose, said: GuardrailDecision) -> bool:
+        """Whether a STOP has the last word in its run: no other has ended it before."""
+        first = self._standing.get(whose)
+        if first is None or first.stop is None:
+            if last_words(run.desk, self._seated[1]) is not None:
+                return False
+            self._standing[whose] = first = said
+        return first is said
 
     def run(self, ctx: GuardrailContext | str) -> Run:
         """The run of a context, or of an id: its methods judge and carry out (`model`, `call`, `stream`), where
@@ -371,14 +389,6 @@ def _over(under: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
     """An entry of a rule with what a pack says laid over it."""
     config = {**under.get("config", {}), **over.get("config", {})}
     return {**under, **over, **({"config": config} if config else {})}
-
-
-def _configured(config: GatewayConfig, said: dict[str, Any]) -> GatewayConfig:
-    """A configuration with what a pack says of it."""
-    given = {"mode": said["mode"]} if "mode" in said else {}
-    for part, names in (("sync", ("timeout_ms", "parallel", "fail_open")), ("async", ("enabled", "fail_open"))):
-        given |= {f"{part}_{name}": said[part][name] for name in names if name in said.get(part, {})}
-    return msgspec.structs.replace(config, **given)
 
 
 def _risky(builder: Any) -> Any:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -24,7 +26,7 @@ from stanchion.kernel.actions import Action
 from stanchion.kernel.content import content_of
 from stanchion.kernel.context import Context
 from stanchion.kernel.events import Event, ModelCall, ToolCall
-from stanchion.kernel.findings import GUIDE, Finding
+from stanchion.kernel.findings import FINAL, GUIDE, Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.stages import Stage
 from stanchion.policy.formats.penguiflow.rules import DEADLINE_MS, STAGES
@@ -126,21 +128,28 @@ class OwnRule:
             return told, builder.seen(context, ctx, terms.strikes(event))
         return told, builder.build(told, ctx)
 
-    def found(self, event: Event, told: GuardrailEvent, answer: Any) -> Finding | None:
-        """What the rule has found."""
+    @contextmanager
+    def telling(self) -> Iterator[None]:
+        """Have it known what is wrong with an answer, or with a specification that the rule's own code makes."""
         try:
-            decision = answer_of(self.id, answer)
-            if decision is None or _carried_out(decision, event):
-                return None
-            found = finding_of(decision, content_of(event), told.text_content, place_of(event))
+            yield
         except DialectError as error:
             heard = HEARD.get()
             if heard is not None:
                 heard.faults[self.id] = str(error)
             raise
+
+    def found(self, event: Event, told: GuardrailEvent, answer: Any) -> Finding | None:
+        """What the rule has found."""
+        decision = answer_of(self.id, answer)
+        if decision is None or _carried_out(decision, event):
+            return None
+        found = finding_of(decision, content_of(event), told.text_content, place_of(event))
         more = self._told.effects
         if found is not None and found.action == Action.RETRY and _guides(event):
             more = (*more, GUIDE)
+        if found is not None and found.action == Action.HALT:
+            more = (*more, FINAL)
         if found is None or not more:
             return found
         return msgspec.structs.replace(found, effects=tuple(dict.fromkeys([*found.effects, *more])))
@@ -152,7 +161,8 @@ class Asked(OwnRule):
     def judge(self, event: Event, context: Context) -> Finding | None:
         """Ask the rule."""
         asked = self.asked(event, context)
-        return None if asked is None else self.found(event, asked[0], self.rule.evaluate(*asked))
+        with self.telling():
+            return None if asked is None else self.found(event, asked[0], self.rule.evaluate(*asked))
 
 
 class Awaited(OwnRule):
@@ -161,7 +171,8 @@ class Awaited(OwnRule):
     async def judge(self, event: Event, context: Context) -> Finding | None:
         """Ask the rule."""
         asked = self.asked(event, context)
-        return None if asked is None else self.found(event, asked[0], await self.rule.evaluate(*asked))
+        with self.telling():
+            return None if asked is None else self.found(event, asked[0], await self.rule.evaluate(*asked))
 
 
 class Inline:
@@ -192,7 +203,8 @@ class Inline:
         asked = self._one.asked(event, self._terms.surroundings(event))
         if asked is None:
             return None
-        return self._one.found(event, asked[0], at_once(self._one.id, self._one.rule.evaluate(*asked)))
+        with self._one.telling():
+            return self._one.found(event, asked[0], at_once(self._one.id, self._one.rule.evaluate(*asked)))
 
     def settled(self, text: str, /) -> int:
         """A word is judged when it has ended, however it was cut; what goes on for too long is no word."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -20,6 +20,8 @@ from stanchion.policy.formats.penguiflow.translate import LISTS, translate
 from stanchion.policy.nearest import hint
 from stanchion.policy.overlay import environment, variants
 from stanchion.policy.struct_check import check
+
+Config = TypeVar("Config", bound=msgspec.Struct)
 
 SHIPPED: Final = "default-guardrails"
 """The name of the pack that comes with Stanchion."""
@@ -142,3 +144,11 @@ def _config(rule: Any, name: str, config: dict[str, Any]) -> dict[str, Any]:
         if key not in settable:
             raise DialectError(f"the rule `{name}` has no setting `{key}`: {hint(key, settable)}")
     return config
+
+
+def configured(config: Config, said: dict[str, Any]) -> Config:
+    """A configuration with what a pack says of it."""
+    given = {"mode": said["mode"]} if "mode" in said else {}
+    for part, names in (("sync", ("timeout_ms", "parallel", "fail_open")), ("async", ("enabled", "fail_open"))):
+        given |= {f"{part}_{name}": said[part][name] for name in names if name in said.get(part, {})}
+    return msgspec.structs.replace(config, **given)

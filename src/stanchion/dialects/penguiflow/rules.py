@@ -12,6 +12,8 @@ from stanchion.dialects.errors import DialectError
 from stanchion.dialects.penguiflow.events import EVENT_TYPES, ContextSnapshotV1, GuardrailEvent
 from stanchion.dialects.penguiflow.fields import shown, typed
 from stanchion.dialects.penguiflow.words import GuardrailDecision, RuleCost
+from stanchion.policy.errors import PolicyError
+from stanchion.policy.load import load_policy
 from stanchion.policy.nearest import hint
 
 SETTINGS: Final = ("id", "enabled", "config", "mode", "effects")
@@ -148,6 +150,7 @@ class RuleRegistry:
         if name in self._own or name in self._built_in:
             raise DialectError(f"there is a rule `{name}` already: give this one a `rule_id` of its own")
         if isinstance(rule, BUILT_IN):
+            _carried_out(rule, name)
             self._built_in[name] = rule
         else:
             _checked(rule, name)
@@ -191,10 +194,20 @@ class RuleRegistry:
 
     def entries(self) -> dict[str, dict[str, Any]]:
         """PenguiFlow's rules as a pack would list them, by their ids."""
-        return {
-            name: {"id": name, "enabled": rule.enabled, "config": rule.config()}
-            for name, rule in self._built_in.items()
-        }
+        return {name: _entry(rule, name) for name, rule in self._built_in.items()}
+
+
+def _entry(rule: Any, name: str) -> dict[str, Any]:
+    """One of PenguiFlow's rules as a pack would list it."""
+    return {"id": name, "enabled": rule.enabled, "config": rule.config()}
+
+
+def _carried_out(rule: Any, name: str) -> None:
+    """Raise where a rule of PenguiFlow's says what cannot be carried out, as a pattern can."""
+    try:
+        load_policy({"policy_pack": "rule", "version": "1", "sync_rules": [_entry(rule, name)]})
+    except PolicyError as error:
+        raise DialectError(f"{type(rule).__name__}: {error.faults[0].message}") from None
 
 
 def known_event(event_type: str) -> None:

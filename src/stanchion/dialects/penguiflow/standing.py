@@ -7,9 +7,11 @@ from typing import Any, Final
 import msgspec
 
 from stanchion import typed
+from stanchion.dialects.penguiflow.findings import Seated, stopped
 from stanchion.dialects.penguiflow.words import GuardrailAction, GuardrailDecision, PauseSpec, StopSpec
 from stanchion.kernel.compare_and_set import LEFT, change
-from stanchion.kernel.state import StoreLost, key
+from stanchion.kernel.gates import Ending, ending_key, stop_of
+from stanchion.kernel.state import ABSENT, StoreLost, key
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.driving.flow import Flow
 
@@ -35,6 +37,13 @@ def leave_words(desk: Desk, said: GuardrailDecision) -> Flow[None]:
         )
     except StoreLost:
         desk.tell("the store could not be reached: other processes do not know yet in which words this run has ended")
+
+
+def last_words(desk: Desk, seated: Seated) -> GuardrailDecision | None:
+    """The words of the rule that ended a run, as the end itself has them; `None` where no rule has ended it."""
+    kept = desk.shield.records.get(ending_key(desk.info.tenant, desk.info.id), ABSENT)[1]
+    ending = stop_of(kept) if desk.ended is None else desk.ended
+    return stopped(ending, seated) if isinstance(ending, Ending) else None
 
 
 def left_words(desk: Desk, decision_id: str) -> Flow[GuardrailDecision | None]:

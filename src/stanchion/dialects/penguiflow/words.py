@@ -9,10 +9,10 @@ import msgspec
 
 from stanchion.dialects.errors import DialectError
 from stanchion.dialects.penguiflow.fields import typed
-from stanchion.kernel.findings import ALERT, ASK, FLAG, GUIDE, ROLLBACK, STRIKE, TELL
+from stanchion.kernel.findings import ALERT, ASK, FINAL, FLAG, GUIDE, ROLLBACK, STRIKE, TELL
 from stanchion.policy.nearest import hint, nearest
 
-RESERVED: Final = frozenset({ASK, GUIDE, ROLLBACK, TELL})
+RESERVED: Final = frozenset({ASK, FINAL, GUIDE, ROLLBACK, TELL})
 """Effects that mean something to Stanchion and nothing to PenguiFlow: a rule cannot have them."""
 EFFECTS: Final = (FLAG, STRIKE, ALERT)
 """Effects that are carried out. A rule may have others, which are joined and recorded, unless they look like one of

@@ -6,9 +6,10 @@ import threading
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from stanchion.kernel.lookups import Answer, Answered, Ask, Expired, Failed, Lookup, Recall
+from stanchion.kernel.actions import Action
+from stanchion.kernel.lookups import Answer, Answered, Ask, Expired, Failed, Lookup, Over, Recall
 from stanchion.runtime.answers.pool import CONTEXT, STOP, Pool
 from stanchion.runtime.answers.question import Lingering, Question
 
@@ -30,6 +31,11 @@ Surrounds = Callable[[Any], Any]
 Keeps = Callable[[str, str], bool]
 """Says whether an action went ahead where a guard's answer was late, so that it is still worth asking."""
 
+CLOSED: Final = Over(Action.HALT, "kernel.ended", ("its shield was closed",))
+"""What stands against what was asked when its shield was closed."""
+IsOver = Callable[[], Over | None]
+"""Says whether the run is over by now, and why."""
+
 
 class Answering:
     """Asks the code that is known for each guard; what it does not know fails closed."""
@@ -44,7 +50,9 @@ class Answering:
         context: Surrounds = lambda _event: None,
         tenant: str = "",
         payer: Payer | None = None,
+        over: IsOver = lambda: None,
     ) -> None:
+        self._over = over
         self._tenant, self._payer = tenant, payer
         self._inbox: Inbox | None = None
         self._rules: dict[str, tuple[str, Rule | None]] = {}
@@ -58,7 +66,12 @@ class Answering:
         self._asked: set[Question | Lingering] = set()
 
     def answer(self, ask: Ask) -> tuple[Answer, ...]:
-        """All answers, asked side by side, each an answer or its expiry."""
+        """All answers, asked side by side, each an answer or its expiry; or that the run is over."""
+        if (over := self._over()) is not None:
+            return (over,) * len(ask.lookups)
+        return self._unless_over(ask, self._answered(ask))
+
+    def _answered(self, ask: Ask) -> tuple[Answer, ...]:
         if len(ask.lookups) == 1:
             lookup = ask.lookups[0]
             put = self._put(ask.policy, lookup)
@@ -71,7 +84,20 @@ class Answering:
         """The same on an event loop."""
         import asyncio
 
-        return tuple(await asyncio.gather(*[self._ask_in_loop(ask.policy, lookup) for lookup in ask.lookups]))
+        if (over := self._over()) is not None:
+            return (over,) * len(ask.lookups)
+        given = await asyncio.gather(*[self._ask_in_loop(ask.policy, lookup) for lookup in ask.lookups])
+        return self._unless_over(ask, tuple(given))
+
+    def _unless_over(self, ask: Ask, given: tuple[Answer, ...]) -> tuple[Answer, ...]:
+        """The answers, unless the run has ended meanwhile: then none counts, and what did not come is not late. What is
+        asked beside its event was not waited for."""
+        if all(lookup.beside for lookup in ask.lookups):
+            return given
+        over = self._over()
+        if over is None and self._pool.closed and not all(isinstance(one, Answered) for one in given):
+            over = CLOSED
+        return given if over is None else (over,) * len(given)
 
     def stop(self) -> None:
         """Nobody wants answers any more: the run is over."""

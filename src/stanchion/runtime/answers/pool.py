@@ -100,6 +100,11 @@ class Pool:
             lanes = list(self._lanes.values())
         return all(lane.at_rest for lane in lanes)
 
+    @property
+    def closed(self) -> bool:
+        """Whether nobody is asked any more."""
+        return self._closed
+
     def counted(self) -> dict[tuple[str, str], int]:
         """How many questions to deep rules came to what, by rule and outcome."""
         rules = self._rules()

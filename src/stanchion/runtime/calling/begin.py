@@ -15,6 +15,7 @@ from stanchion.kernel.units import Amounts
 from stanchion.runtime.calling.tool import Tool
 from stanchion.runtime.deciding.assess import admit
 from stanchion.runtime.deciding.desk import Desk
+from stanchion.runtime.deciding.run_end import CLOSED_HERE
 from stanchion.runtime.deciding.spend import reserving
 from stanchion.runtime.deciding.under_way import Way
 from stanchion.runtime.deciding.unread import against, marked, unreadable
@@ -56,7 +57,6 @@ def begin(
 def begun(desk: Desk, decision: Decision, event: Event) -> None:
     """Say that a call begins; raises `Refused` where its run was closed just before."""
     if not desk.under_way.begin(decision.id, event):
-        ended = desk.ended
-        said = ("kernel.ended", "it was closed") if ended is None else (ended.code, ended.why)
-        finding = Finding(Action.HALT, said[0], (said[1],), guard="kernel")
+        ended = CLOSED_HERE if desk.ended is None else desk.ended
+        finding = Finding(Action.HALT, ended.code, (ended.why,), ended.text, guard="kernel")
         raise desk.refusal(Decision(decision.id, Action.HALT, decision.policy, (finding,)))

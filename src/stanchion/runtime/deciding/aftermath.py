@@ -7,7 +7,7 @@ from typing import Final
 from stanchion.kernel.actions import Action
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event, Moment
-from stanchion.kernel.findings import ASK, GUIDE, MARKS, ROLLBACK, Isolate
+from stanchion.kernel.findings import ASK, FINAL, GUIDE, MARKS, ROLLBACK, Isolate
 from stanchion.kernel.happened import has_happened
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.shifts import EXHAUSTED, end_run, isolate, repeated, signalled
@@ -55,7 +55,8 @@ def aftermath(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
         tell_run(desk, Kind.STORE_FORGOT, text, event, "store")
     if decision.action == Action.HALT and determining is not None and determining.guard != "kernel":
         tell_run(desk, Kind.RUN_HALTED, f"a run was ended: {determining.message}", event)
-        yield from end_run(desk, "kernel.ended", determining.message)
+        last = determining if FINAL in determining.effects else None
+        yield from end_run(desk, "kernel.ended", determining.message, last)
     elif decision.action == Action.QUARANTINE:
         terms = terms_of(decision, ISOLATE)
         why = "" if determining is None else determining.message

@@ -15,9 +15,9 @@ from stanchion.kernel.chain import EVERY_ACTION, Plans
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Charge, Event, Moment, RunInfo, ToolCall
 from stanchion.kernel.findings import Finding
-from stanchion.kernel.gates import PAUSED, Ending
+from stanchion.kernel.gates import PAUSED, Ending, over
 from stanchion.kernel.late import in_order, late_finding
-from stanchion.kernel.lookups import Lookup
+from stanchion.kernel.lookups import Lookup, Over
 from stanchion.kernel.sizes import CEILING, exceeds, refused_unread
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Settle, Stake
@@ -73,7 +73,7 @@ class Desk(Notices):
         self.ended: Ending | None = None
         late = self._answered_late, self._recalled, shield.heard_late
         self.asks = (shield.answerer, *late, shield.answers, self._context, info.tenant, self)
-        self.answering = Answering(*self.asks)
+        self.answering = Answering(*self.asks, over=self._over)
         self._surroundings: Surroundings | None = None
         self.provenance: Provenance | None = None if above is None else above.remembers()
         """Where the values of this run and of those above it come from, once a guard wants to know."""
@@ -213,11 +213,12 @@ class Desk(Notices):
         if not self._late and self.ended is None and self.deadline_at_ms is None:
             return Moment(events, spent, settles, refused, attempt, stakes, granted, again, lifts, bypasses, readings)
         late = [*refused, *in_order([self._late.popleft() for _ in range(len(self._late))])]
-        if self.ended is not None:
-            late.append(Finding(Action.HALT, self.ended.code, (self.ended.why,), guard="kernel"))
-        elif self.deadline_at_ms is not None and event.at >= self.deadline_at_ms:
-            late.append(Finding(Action.BLOCK, "kernel.deadline", guard="kernel"))
+        if (stands := over(self.ended, self.deadline_at_ms, event.at)) is not None:
+            late.append(Finding(stands.action, stands.code, stands.args, stands.text, guard="kernel"))
         return Moment(events, spent, settles, tuple(late), attempt, stakes, granted, again, lifts, bypasses, readings)
+
+    def _over(self) -> Over | None:
+        return over(self.ended, self.deadline_at_ms, self.shield.clock())
 
     def _charge(self, event: Event, spent: Amounts) -> Event:
         _, tokens, cost, _, _ = spent

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from stanchion.audit.journal import Finish
 from stanchion.kernel.actions import NAMES
 from stanchion.kernel.gates import Ending
@@ -11,11 +13,14 @@ from stanchion.runtime.deciding.left import leave
 from stanchion.runtime.deciding.taken import kept_for_run
 from stanchion.runtime.deciding.under_way import LEFT
 
+CLOSED_HERE: Final = Ending("kernel.ended", "it was closed")
+"""The end of a run that was closed: it is this process's own, until somebody ends the run for all."""
+
 
 def close(desk: Desk) -> None:
     """End a run because it is closed, unless it has ended before."""
     if desk.ended is None:
-        desk.ended = Ending("kernel.ended", "it was closed")
+        desk.ended = CLOSED_HERE
     end(desk, desk.ended.code, desk.ended.why)
     desk.shield.telemetry.run_ended(desk.info, desk.ended.code)
     if desk.shield.coverage is not None:

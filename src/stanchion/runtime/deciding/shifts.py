@@ -9,12 +9,12 @@ import msgspec
 from stanchion.kernel.compare_and_set import LEFT, change
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event
-from stanchion.kernel.findings import Signals
-from stanchion.kernel.gates import Ending, called, ending_key, standing_key, standing_of, stop_of
+from stanchion.kernel.findings import Finding, Signals
+from stanchion.kernel.gates import Ending, LastWords, called, ending_key, standing_key, standing_of, stop_of
 from stanchion.kernel.state import ABSENT, FOREVER, StoreLost, key
 from stanchion.kernel.states import Mark, Signal, Terms, moved
 from stanchion.runtime.deciding.desk import Desk
-from stanchion.runtime.deciding.run_end import end
+from stanchion.runtime.deciding.run_end import CLOSED_HERE, end
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.standing.epoch_memory import changed
 from stanchion.runtime.standing.host_memory import CLOSED
@@ -24,10 +24,19 @@ EXHAUSTED: Final = frozenset({"budget.exceeded", "kernel.exhausted"})
 """Codes that say that a budget is used up."""
 
 
-def end_run(desk: Desk, code: str, why: str) -> Flow[None]:
-    """End a run, here at once and for every other process; without the store it stays ended here."""
-    why = desk.shield.policy.veil.words(why)
-    desk.ended = Ending(code, why)
+def end_run(desk: Desk, code: str, why: str, by: Finding | None = None) -> Flow[None]:
+    """End a run, here at once and for every other process; without the store it stays ended here. `by` is the finding
+    that had the last word, if one had."""
+    veil = desk.shield.policy.veil
+    why = veil.words(why)
+    last: LastWords | None = None
+    if by is not None:
+        args = [veil.words(arg) if isinstance(arg, str) else arg for arg in by.args]
+        last = LastWords(by.guard, by.code, tuple(args))
+    with desk.counting:
+        if desk.ended in (None, CLOSED_HERE):  # a run ends once for all, and for one reason
+            desk.ended = Ending(code, why, last)
+    code, why = desk.ended.code, desk.ended.why
     end(desk, code, why)
     key = ending_key(desk.info.tenant, desk.info.id)
     ending = msgspec.to_builtins(desk.ended)
