@@ -11,7 +11,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
-import httpx
+try:
+    import httpx
+except ModuleNotFoundError:
+    sys.exit("this example needs the extra `httpx`: pip install 'stanchion[httpx]', or '.[httpx]' in a checkout")
 
 from stanchion import Refused, Run, Shield, current_run
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from stanchion.kernel.context import Context
     from stanchion.kernel.decision import Decision
     from stanchion.kernel.findings import Finding, Patch
+    from stanchion.kernel.shown import StanchionError
     from stanchion.kernel.stages import Stage
     from stanchion.policy.errors import PolicyError
     from stanchion.policy.loosens import PolicyLoosens
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
         NoRun,
         NoTenant,
         Refused,
-        StanchionError,
         StateError,
         ToolFailed,
         Ungoverned,
@@ -65,6 +65,7 @@ _HOMES = {
     "kernel.context": ("Context",),
     "kernel.decision": ("Decision",),
     "kernel.findings": ("Finding", "Patch"),
+    "kernel.shown": ("StanchionError",),
     "kernel.stages": ("Stage",),
     "policy.errors": ("PolicyError",),
     "policy.loosens": ("PolicyLoosens",),
@@ -74,7 +75,6 @@ _HOMES = {
         "NoRun",
         "NoTenant",
         "Refused",
-        "StanchionError",
         "StateError",
         "ToolFailed",
         "Ungoverned",

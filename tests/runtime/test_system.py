@@ -7,7 +7,7 @@ BLOCKED = """
 import sys
 sys.modules["fcntl"] = None
 from stanchion import Shield
-from stanchion.runtime.errors import StanchionError
+from stanchion.kernel.shown import StanchionError
 try:
     Shield.load("default")
 except StanchionError as error:

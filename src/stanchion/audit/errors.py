@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 from typing import Final
 
-from stanchion.kernel.shown import Shown
+from stanchion.kernel.shown import Shown, StanchionError
 
 WORDS: Final = {
     errno.ENOSPC: "the disk is full",
@@ -36,7 +36,7 @@ class AuditLost(Shown):
     """A record could not be written, or not be made durable; nothing goes ahead on it. Its text says why."""
 
 
-class TrailError(OSError):
+class TrailError(StanchionError, OSError):
     """A trail cannot be opened; its text names the folder, what is wrong, and what to do."""
 
 

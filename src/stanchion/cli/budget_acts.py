@@ -14,9 +14,9 @@ from stanchion.cli.answerers import answerer
 from stanchion.cli.operator_options import loaded
 from stanchion.cli.terminal import say
 from stanchion.cli.trouble import BadInput
+from stanchion.kernel.shown import StanchionError
 from stanchion.kernel.state import StoreLost
 from stanchion.runtime.deciding.measures import FRACTIONS, WHOLE
-from stanchion.runtime.errors import StanchionError
 from stanchion.views.amounts import amount
 from stanchion.views.veiled import veiled
 

@@ -94,7 +94,7 @@ def _reach(ticket: TicketView) -> str:
     if ticket.edits:
         return f", {proof}: the call goes ahead once, with {pairs(ticket.edits)}, {lasts}"
     if ticket.scope is Scope.ONCE:
-        return f", {proof}: the same call goes ahead once, {lasts}"
+        return f", {proof}: the same call goes ahead once under this policy, {lasts}"
     return f" for {ticket.reach if ticket.reach else ticket.scope}, {proof}, {lasts}"
 
 

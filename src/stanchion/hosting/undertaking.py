@@ -10,8 +10,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from stanchion.kernel.shown import StanchionError
 from stanchion.runtime.calling.tool import Shape, shape_of
-from stanchion.runtime.errors import StanchionError
 from stanchion.runtime.values.anatomy import awaits
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from itertools import takewhile
 
+from stanchion.kernel.shown import StanchionError
 
-class UnknownVersion(ImportError):
+
+class UnknownVersion(StanchionError, ImportError):
     """A framework that is not there, or of a version whose seams nobody has tried: nothing would be guarded."""
 
 

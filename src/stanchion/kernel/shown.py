@@ -46,7 +46,11 @@ def brief(text: str) -> str:
     return f'"{line}"' if len(line) <= _BRIEF else f'"{line[: _BRIEF - 1]}…"'
 
 
-class Shown(Exception):
+class StanchionError(Exception):
+    """Anything Stanchion raises on its own account."""
+
+
+class Shown(StanchionError):
     """An error whose text can be shown, whatever the values are that it names."""
 
     def __str__(self) -> str:

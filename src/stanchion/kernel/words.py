@@ -97,7 +97,7 @@ KERNEL: Final = declare(
             "try again later, or choose an action that does not need this check",
         ),
         "kernel.lookup_failed": Words(
-            "the lookup of guard `{}` failed with `{}`, so it is refused",
+            "guard `{}` failed with `{}`, so it is refused",
             "try again later, or choose an action that does not need this check",
         ),
         "kernel.lookup_late": Words(

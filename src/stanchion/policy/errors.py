@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from stanchion.kernel.shown import StanchionError
+
 
 class Fault(msgspec.Struct, frozen=True, gc=False):
     """One mistake: where it is and what to do about it."""
@@ -23,7 +25,7 @@ class GuardFault(ValueError):
         self.path = path
 
 
-class PolicyError(ValueError):
+class PolicyError(StanchionError, ValueError):
     """A policy cannot be used; nothing of it was applied."""
 
     def __init__(self, faults: list[Fault]) -> None:

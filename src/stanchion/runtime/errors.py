@@ -6,15 +6,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from stanchion.kernel.actions import NAMES, Action
 from stanchion.kernel.decision import Decision
-from stanchion.kernel.shown import Shown, brief
+from stanchion.kernel.shown import Shown, StanchionError, brief
 from stanchion.kernel.words import advice_of, message_of
 
 if TYPE_CHECKING:
     from stanchion.advice.guidance import Beside, Guidance
-
-
-class StanchionError(Exception):
-    """Anything Stanchion raises on its own account."""
 
 
 class NotifyError(StanchionError, ValueError):
@@ -122,7 +118,7 @@ def raise_alone(error: Exception) -> NoReturn:
         raise
 
 
-class NoRun(Shown, StanchionError):
+class NoRun(Shown):
     """A shielded tool was called outside a run, or in a thread that its run was not handed to."""
 
 
@@ -147,13 +143,13 @@ def no_run(tool: str, beside: bool = False) -> NoRun:
     )
 
 
-class Ungoverned(Shown, StanchionError):
+class Ungoverned(Shown):
     """Something was about to be done outside every call that was decided, or cannot be governed at all."""
 
 
-class NoTenant(Shown, StanchionError, ValueError):
+class NoTenant(Shown, ValueError):
     """A store that many share was used without the name of a tenant."""
 
 
-class StateError(Shown, StanchionError):
+class StateError(Shown):
     """A state of the shield cannot be changed like that."""

@@ -11,7 +11,7 @@ import pytest
 
 from stanchion import PolicyError
 from stanchion.dialects.agent33 import Agent, DialectError, Guardrails, OnError, Task
-from stanchion.runtime.errors import StanchionError
+from stanchion.kernel.shown import StanchionError
 from tests.dialects.agent33.rails import FAILS, rail, rails
 
 OWN = {"guardrail": rail(FAILS)}

@@ -21,9 +21,9 @@ from stanchion.hosting.acting import go_ahead
 from stanchion.kernel.actions import Action
 from stanchion.kernel.events import Egress
 from stanchion.kernel.findings import Finding
+from stanchion.kernel.shown import StanchionError
 from stanchion.kernel.stages import Stage
 from stanchion.runtime.driving.flow import Flow
-from stanchion.runtime.errors import StanchionError
 
 NEEDED: Final = (
     "request", "copy", "with_options", "_process_response", "_maybe_override_cast_to", "_prepare_options",

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from stanchion.adapters.http.leaving import HTTP, MAX_BODY, Terms
-from stanchion.runtime.errors import StanchionError
+from stanchion.kernel.shown import StanchionError
 
 if TYPE_CHECKING:
     import requests

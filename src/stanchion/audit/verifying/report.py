@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from stanchion.kernel.shown import StanchionError
 
-class CannotVerify(Exception):
+
+class CannotVerify(StanchionError):
     """The trail, the key or the witness cannot be read at all, so nothing is said about the trail."""
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from stanchion.kernel.shown import StanchionError
 
-class BadPlace(ValueError):
+
+class BadPlace(StanchionError, ValueError):
     """A place that no witness can be kept at; its text says what to do."""
 
 
-class Unreachable(OSError):
+class Unreachable(StanchionError, OSError):
     """A place that cannot be written or read now; its text says why. Trying again may help."""

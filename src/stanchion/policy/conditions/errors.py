@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from stanchion.kernel.guard import Unjudged
+from stanchion.kernel.shown import StanchionError
 
 
-class ConditionError(ValueError):
+class ConditionError(StanchionError, ValueError):
     """A condition cannot be used; `start` and `end` are the offsets of the characters at fault."""
 
     def __init__(self, message: str, start: int, end: int) -> None:

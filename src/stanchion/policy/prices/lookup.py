@@ -8,6 +8,7 @@ import msgspec
 
 from stanchion.kernel.names import is_glob
 from stanchion.kernel.regex import regex
+from stanchion.kernel.shown import StanchionError
 from stanchion.policy.compiled import CompiledPolicy, best
 from stanchion.policy.document import shown
 from stanchion.policy.prices.cost import Usage, cost_microusd
@@ -25,7 +26,7 @@ prices:
     {{input_usd_per_mtok: DOLLARS, output_usd_per_mtok: DOLLARS}}"""
 
 
-class UnknownModel(ValueError):
+class UnknownModel(StanchionError, ValueError):
     """No price is known for a model; its text says how to add one."""
 
     def __init__(self, model: str, near: tuple[str, ...] = ()) -> None:

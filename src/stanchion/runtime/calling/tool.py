@@ -7,9 +7,9 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 
 from stanchion.kernel.actions import Risk
+from stanchion.kernel.shown import StanchionError
 from stanchion.kernel.units import JUST_ONE, Amounts, Unit, amounts
 from stanchion.runtime.calling.refusal_text import RAISE, Refusal, refusal_of
-from stanchion.runtime.errors import StanchionError
 from stanchion.runtime.values import restored
 
 MARK: Final = "__stanchion_tool__"

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import msgspec
 
+from stanchion.kernel.shown import StanchionError
 from stanchion.locks import Lock
-from stanchion.runtime.errors import StanchionError
 from stanchion.runtime.values import Unreadable, project
 
 MAX_CHUNKS: Final = 10_000

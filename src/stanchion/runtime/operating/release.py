@@ -16,7 +16,6 @@ from stanchion.runtime.deciding.measures import as_given
 from stanchion.runtime.deciding.open_calls import reserved_by, run_of, spends
 from stanchion.runtime.deciding.overtaken import released_key
 from stanchion.runtime.deciding.start import START_MS
-from stanchion.runtime.errors import StanchionError
 from stanchion.runtime.people.authority import told
 from stanchion.stores.leasing.leased import POOLS, is_slice, lender_key, lender_of
 from stanchion.stores.seen import Hold
@@ -30,7 +29,7 @@ QUIET_MS: Final = 2 * START_MS
 SETTLED: Final = frozenset({"settled", "late"})
 
 
-class HoldError(Shown, StanchionError):
+class HoldError(Shown):
     """A hold cannot be released: there is none, or its process may still be at work."""
 
 

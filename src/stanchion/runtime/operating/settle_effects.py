@@ -22,7 +22,6 @@ from stanchion.kernel.state import CLOCK, Batch, Put, Reply, StoreLost, When, ke
 from stanchion.runtime.calling.ledger import DONE, FAILED, STARTED, UNKNOWN, Effect, id_of, kept
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.sync import drive
-from stanchion.runtime.errors import StanchionError
 from stanchion.runtime.people.authority import told
 from stanchion.runtime.standing.veil import tell
 from stanchion.runtime.values import project
@@ -34,7 +33,7 @@ ID: Final = regex("[0-9a-f]{32}")
 OPEN: Final = frozenset({STARTED, UNKNOWN})
 
 
-class EffectError(Shown, StanchionError):
+class EffectError(Shown):
     """An effect cannot be settled: there is none of that id, or what came of it is known."""
 
 

@@ -16,7 +16,6 @@ from stanchion.kernel.state import Batch, Line, Put, When, key
 from stanchion.kernel.units import Amounts, Unit
 from stanchion.runtime.calling.children import MEASURES, allotted
 from stanchion.runtime.deciding.measures import as_given
-from stanchion.runtime.errors import StanchionError
 from stanchion.runtime.people.authority import told
 from stanchion.runtime.standing.veil import tell
 
@@ -28,7 +27,7 @@ _SCOPE: Final = regex(r"([^/]+)/(?:(tenant|fleet)|(run|task|agent):(.+))", re.DO
 _WINDOW: Final = regex(r"(.*)/(\d+)", re.DOTALL)
 
 
-class BudgetError(Shown, StanchionError):
+class BudgetError(Shown):
     """A budget cannot be topped up: there is none of that name, or nothing was spent of it yet."""
 
 

@@ -10,7 +10,6 @@ from stanchion.kernel.findings import Finding
 from stanchion.kernel.shown import Shown
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
-from stanchion.runtime.errors import StanchionError
 
 CODES: Final = declare(
     {
@@ -22,11 +21,11 @@ CODES: Final = declare(
 )
 
 
-class BrokerLost(Shown, StanchionError):
+class BrokerLost(Shown):
     """The broker cannot be reached, or has not answered; the text says why."""
 
 
-class NotThroughBroker(Shown, StanchionError, AttributeError):
+class NotThroughBroker(Shown, AttributeError):
     """Something that a program cannot do through a broker; the text says what to do in its place."""
 
 

@@ -14,6 +14,7 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
+from stanchion.kernel.shown import StanchionError
 from stanchion.locks import Lock
 from stanchion.runtime.sandbox.keepers import GRACE_S, Keeper, Seen, memory_file, which
 from stanchion.runtime.sandbox.limits import Limits
@@ -34,7 +35,7 @@ WORDS_BYTES: Final = 6 << 20
 Named = TypeVar("Named", Wall, Kind)
 
 
-class SandboxError(RuntimeError):
+class SandboxError(StanchionError, RuntimeError):
     """Walls that are needed cannot be built here, and what to do about it."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stanchion.runtime.errors import StanchionError
+from stanchion.kernel.shown import StanchionError
 
 
 class NoLocks(StanchionError, OSError):

@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypeVar
 import msgspec
 
 from stanchion import typed
+from stanchion.kernel.shown import StanchionError
 from stanchion.policy.composed import read_text
 from stanchion.readings.claims.claim import Claim, fault
 from stanchion.runtime.tutor.bundle_files import text_of
@@ -22,7 +23,7 @@ from stanchion.tutor.rules.typed import TypedRule, read_typed_rules
 R = TypeVar("R")
 
 
-class GameError(ValueError):
+class GameError(StanchionError, ValueError):
     """What is wrong with a file of a game or of rules."""
 
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from stanchion import typed
+from stanchion.kernel.shown import StanchionError
 from stanchion.tutor.advice.wip import WIP
 from stanchion.tutor.envelope.envelope import Asked, Came, Episode, Halted, Over, Withheld
 from stanchion.tutor.law.denylist import is_safe
@@ -22,7 +23,7 @@ from stanchion.tutor.law.v2 import Outcome, Runner
 LARGEST: Final = 256 << 20
 
 
-class RecordingError(ValueError):
+class RecordingError(StanchionError, ValueError):
     """What is wrong with a recording, or with playing it: it goes another way than it was recorded."""
 
 

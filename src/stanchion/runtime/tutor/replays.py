@@ -11,6 +11,7 @@ import msgspec
 
 from stanchion import typed
 from stanchion.audit.manifest_check import NoManifest, file_faults, hash_faults, read
+from stanchion.kernel.shown import StanchionError
 from stanchion.runtime.sandbox.limits import Limits
 from stanchion.runtime.sandbox.sandbox import Sandbox
 from stanchion.runtime.tutor.games import Game
@@ -27,7 +28,7 @@ from stanchion.tutor.manifests.manifest import TUTOR, Manifest, ManifestError
 SHOWN: Final = 200
 
 
-class ReplayError(ValueError):
+class ReplayError(StanchionError, ValueError):
     """Why a manifest cannot be played again."""
 
 

@@ -9,13 +9,15 @@ import os
 from hashlib import sha256
 from typing import Final
 
+from stanchion.kernel.shown import StanchionError
+
 PREFIX: Final = "whsec_"
 LEAST: Final = 24
 MOST: Final = 64
 """How many bytes a secret has."""
 
 
-class BadSecret(ValueError):
+class BadSecret(StanchionError, ValueError):
     """A secret cannot be used; the text says what it should be, and nothing of what it is."""
 
 
