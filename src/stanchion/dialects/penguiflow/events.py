@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
 
 from stanchion.dialects.errors import DialectError
 from stanchion.dialects.penguiflow.fields import one_text, shown, typed
-from stanchion.kernel.actions import RISK_NAMES
 from stanchion.kernel.context import Context
 from stanchion.policy.formats.penguiflow.rules import STAGES
 from stanchion.policy.nearest import hint
@@ -87,6 +87,10 @@ class ToolRiskTier(StrEnum):
     CRITICAL = "critical"
 
 
+TIERS: Final = tuple(ToolRiskTier)
+"""All of them, the most harmless first."""
+
+
 class TrustBoundary(StrEnum):
     """Where a text comes from."""
 
@@ -155,49 +159,46 @@ class ContextSnapshotBuilder:
         text = event.text_content if event.text_content is not None else ""
         source = TrustBoundary.TOOL_OUTPUT if event.event_type == "tool_call_result" else TrustBoundary.USER
         current = None if not event.tool_name else self._info(event.tool_name)
-        return self._snapshot(
-            ctx,
-            (),
-            user_text=text,
-            primary_source=source,
-            current_tool=current,
-            requests_system_info=asks_for_instructions(text),
-            requests_capability_change=asks_for_powers(text),
-        )
+        said = ctx.tool_context
+        tools, worst = self._tools(said, (), current)
+        return ContextSnapshotV1(
+            "1", text, source, bool(said.get("contains_untrusted")), tools, current, worst,
+            asks_for_instructions(text), asks_for_powers(text),
+        )  # fmt: skip
 
-    def seen(self, known: Context, ctx: GuardrailContext, strikes: int) -> ContextSnapshotV1:
+    def seen(self, known: Context, said: dict[str, Any], strikes: int) -> ContextSnapshotV1:
         """The snapshot of an event by what Stanchion knows of its run. Something refused may be a strike as well: the
         violations are as many as there are of either."""
         tool = known.current_tool
-        return self._snapshot(
-            ctx,
-            tuple([ToolRiskInfo(one.name, ToolRiskTier(one.risk)) for one in known.available_tools]),
-            user_text=known.user_text,
-            primary_source=TrustBoundary.TOOL_OUTPUT if known.primary_source == "tool" else TrustBoundary.USER,
-            contains_untrusted=known.contains_untrusted,
-            current_tool=None if tool is None else ToolRiskInfo(tool.name, ToolRiskTier(tool.risk)),
-            requests_system_info=known.requests_system_info,
-            requests_capability_change=known.requests_capability_change,
-            previous_violations=max(len(known.previous_violations), strikes),
-        )
-
-    def _snapshot(self, ctx: GuardrailContext, known: tuple[ToolRiskInfo, ...], **fields: Any) -> ContextSnapshotV1:
-        """A snapshot with the tools that a planner names beside those that are known, and the worst risk of all."""
-        named = {one.name: one for one in known}
-        for name in ctx.tool_context.get("available_tools", ()):
-            named.setdefault(name, self._info(name))
-        fields["contains_untrusted"] = bool(
-            fields.get("contains_untrusted") or ctx.tool_context.get("contains_untrusted")
-        )
-        current = fields["current_tool"]
-        risks = [one.risk_tier for one in (*named.values(), *(() if current is None else (current,)))]
-        worst = max([RISK_NAMES.index(risk) for risk in risks], default=0)
+        current = None if tool is None else _risk_of(tool.name, tool.risk)
+        tools, worst = self._tools(said, [_risk_of(one.name, one.risk) for one in known.available_tools], current)
         return ContextSnapshotV1(
-            available_tools=tuple(named.values()), max_tool_risk=ToolRiskTier(RISK_NAMES[worst]), **fields
-        )
+            "1", known.user_text,
+            TrustBoundary.TOOL_OUTPUT if known.primary_source == "tool" else TrustBoundary.USER,
+            bool(known.contains_untrusted or said.get("contains_untrusted")), tools, current, worst,
+            known.requests_system_info, known.requests_capability_change,
+            max(len(known.previous_violations), strikes),
+        )  # fmt: skip
+
+    def _tools(
+        self, said: dict[str, Any], known: Iterable[ToolRiskInfo], current: ToolRiskInfo | None
+    ) -> tuple[tuple[ToolRiskInfo, ...], ToolRiskTier]:
+        """The tools that a planner names beside those that are known, and the worst risk of all."""
+        named = {one.name: one for one in known}
+        for name in said.get("available_tools", ()):
+            named.setdefault(name, self._info(name))
+        worst = 0 if current is None else TIERS.index(current.risk_tier)
+        for one in named.values():
+            worst = max(worst, TIERS.index(one.risk_tier))
+        return tuple(named.values()), TIERS[worst]
 
     def _info(self, tool: str) -> ToolRiskInfo:
         return ToolRiskInfo(tool, self._risks.get(tool, self._risks.get(EVERY_TOOL, ToolRiskTier.MEDIUM)))
+
+
+@lru_cache(1_024)
+def _risk_of(tool: str, risk: str) -> ToolRiskInfo:
+    return ToolRiskInfo(tool, ToolRiskTier(risk))
 
 
 def _checked(name: str, given: Any) -> None:

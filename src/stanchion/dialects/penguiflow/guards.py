@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -121,23 +119,17 @@ class OwnRule:
             return None
         heard = HEARD.get()
         ctx = None if heard is None or heard.event.run_id != event.run.id else heard.ctx
-        ctx = GuardrailContext(event.run.id) if ctx is None else ctx
         told = told_of(event, context, heard)
         builder = terms.context_builder
         if type(builder) is ContextSnapshotBuilder:
-            return told, builder.seen(context, ctx, terms.strikes(event))
-        return told, builder.build(told, ctx)
+            return told, builder.seen(context, {} if ctx is None else ctx.tool_context, terms.strikes(event))
+        return told, builder.build(told, GuardrailContext(event.run.id) if ctx is None else ctx)
 
-    @contextmanager
-    def telling(self) -> Iterator[None]:
-        """Have it known what is wrong with an answer, or with a specification that the rule's own code makes."""
-        try:
-            yield
-        except DialectError as error:
-            heard = HEARD.get()
-            if heard is not None:
-                heard.faults[self.id] = str(error)
-            raise
+    def failed(self, error: DialectError) -> None:
+        """Have it known what is wrong with an answer, or with a specification that the rule's own code made."""
+        heard = HEARD.get()
+        if heard is not None:
+            heard.faults[self.id] = str(error)
 
     def found(self, event: Event, told: GuardrailEvent, answer: Any) -> Finding | None:
         """What the rule has found."""
@@ -161,8 +153,11 @@ class Asked(OwnRule):
     def judge(self, event: Event, context: Context) -> Finding | None:
         """Ask the rule."""
         asked = self.asked(event, context)
-        with self.telling():
+        try:
             return None if asked is None else self.found(event, asked[0], self.rule.evaluate(*asked))
+        except DialectError as error:
+            self.failed(error)
+            raise
 
 
 class Awaited(OwnRule):
@@ -171,8 +166,11 @@ class Awaited(OwnRule):
     async def judge(self, event: Event, context: Context) -> Finding | None:
         """Ask the rule."""
         asked = self.asked(event, context)
-        with self.telling():
+        try:
             return None if asked is None else self.found(event, asked[0], await self.rule.evaluate(*asked))
+        except DialectError as error:
+            self.failed(error)
+            raise
 
 
 class Inline:
@@ -203,8 +201,11 @@ class Inline:
         asked = self._one.asked(event, self._terms.surroundings(event))
         if asked is None:
             return None
-        with self._one.telling():
+        try:
             return self._one.found(event, asked[0], at_once(self._one.id, self._one.rule.evaluate(*asked)))
+        except DialectError as error:
+            self._one.failed(error)
+            raise
 
     def settled(self, text: str, /) -> int:
         """A word is judged when it has ended, however it was cut; what goes on for too long is no word."""
@@ -245,11 +246,10 @@ def told_of(event: Any, context: Context, heard: Heard | None) -> GuardrailEvent
     """An event as a rule is told of it: as it is judged, with the payload of the planner's own where there is one."""
     name = EVENT_OF[event.stage]
     scope = context.task_scope.task
-    known = {
-        **({"task_scope": scope} if scope else {}),
-        **({"last_assistant": context.last_assistant} if context.last_assistant else {}),
-        "conversation_history": [{"role": one.role, "text": one.text} for one in context.conversation_history],
-    }
+    known: dict[str, Any] = {"task_scope": scope} if scope else {}
+    if context.last_assistant:
+        known["last_assistant"] = context.last_assistant
+    known["conversation_history"] = [{"role": one.role, "text": one.text} for one in context.conversation_history]
     at = event.at / 1_000
     if heard is not None and heard.event.event_type == name and heard.event.run_id == event.run.id:
         known |= apart(heard.event.payload)
