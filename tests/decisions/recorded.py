@@ -62,7 +62,7 @@ def _be_busy(over: threading.Event) -> None:
 def _play(pack: str, sessions: tuple[Session, ...]) -> None:
     times, ids, journal = itertools.count(1_700_000_000_000, 7), itertools.count(1), MemoryJournal()
     waiting = [{"use": guard, "deadline_ms": 60_000} for guard, packs in PATIENT.items() if pack in packs]
-    policy = load_policy({"name": "played", "extends": pack, "guards": waiting})
+    policy = load_policy({"name": "played", "extends": pack, **({"guards": waiting} if waiting else {})})
     with Shield(
         policy,
         store=MemoryStore(lambda: next(times)),

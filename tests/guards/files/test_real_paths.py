@@ -185,5 +185,5 @@ def test_no_number_of_a_process_is_in_an_answer() -> None:
     answers = [subprocess.run([sys.executable, "-c", ASKED], capture_output=True, text=True, check=True).stdout]
     answers += [subprocess.run([sys.executable, "-c", ASKED], capture_output=True, text=True, check=True).stdout]
     own = ["status", "", "fd/4000", "environ", "fd/pipe"]
-    expected = [f"/proc/self/{name}".rstrip("/") for name in own] + ["/proc/thread-self/status"]
+    expected = [f"/proc/[pid]/{name}".rstrip("/") for name in [*own, "task/[tid]/status"]]
     assert answers == [f"{expected}\n"] * 2

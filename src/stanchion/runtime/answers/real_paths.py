@@ -15,7 +15,7 @@ def real_paths(asked: Any) -> dict[str, Any]:
 
     Links are followed as far as there are files; what does not exist yet is where it would be made. `absent` says of
     which paths not even the first folder, or the home, is on this disk: they are paths of another one. What this
-    process has for itself is below `/proc/self`: the same question has the same answer in every process.
+    process has for itself is below `/proc/[pid]`: the same question has the same answer in every process.
     """
     roots = [_real(root) for root in asked.roots]
     start = roots[0] if roots else os.getcwd()
@@ -40,12 +40,11 @@ def _real(path: str) -> str:
 def _unnumbered(rest: str) -> str:
     """What this process has for itself, without its number, its threads' and those of what it has open."""
     _, *names = rest.split("/")
-    start = "/proc/self"
     if names[:1] == ["task"] and len(names) > 1:
-        start, names = "/proc/thread-self", names[2:]
+        names[1] = "[tid]"
     if names[:1] == ["fd"]:
         names = [name.partition(":[")[0] for name in names]
-    return "/".join([start, *names])
+    return "/".join(["/proc/[pid]", *names])
 
 
 def _plain(path: str) -> str:
