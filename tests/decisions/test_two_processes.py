@@ -9,12 +9,13 @@ from tests.interrupts import SOAK
 from tools.decisions.place import ROOT
 
 PACKS = ("strict", "coding-agent", "mcp")
+CORPORA = os.environ.get("STANCHION_CORPORA", "")  # tests themselves see nothing of it
 ALL = ("default", "guardian", "agent-33", "database", "finance", "shadow-start")
 
 
 def begun(place: Path, seed: int, threads: int) -> "subprocess.Popen[bytes]":
     """A process that plays: our own few sessions, or those of the corpora where there is time."""
-    kept = {name: value for name, value in os.environ.items() if SOAK or name != "STANCHION_CORPORA"}
+    kept = {**os.environ, "STANCHION_CORPORA": CORPORA if SOAK else ""}
     folders = [ROOT / "src", ROOT / "lab" / "src", ROOT]
     kept |= {"PYTHONHASHSEED": str(seed), "PYTHONPATH": os.pathsep.join(map(str, folders)), "HOME": str(place)}
     command = [sys.executable, "-m", "tests.decisions.recorded", str(threads), *PACKS, *(ALL if SOAK else ())]
