@@ -3,6 +3,8 @@
 import asyncio
 import threading
 from collections.abc import Iterator
+from itertools import chain, repeat
+from types import SimpleNamespace
 
 import pytest
 
@@ -111,6 +113,17 @@ def test_nobody_takes_over_from_a_frame_that_rests() -> None:
     assert list(rests) == []
     with lock.within(0) as held:
         assert held
+
+
+def test_who_gives_up_lets_everybody_else_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its time is over just after it was to go first."""
+    clock = chain([0.0, 0.02, 0.04], repeat(0.06))
+    lock = Lock()
+    assert lock.take(0)
+    monkeypatch.setattr("stanchion.locks.lock.time", SimpleNamespace(monotonic=lambda: next(clock)))
+    assert not lock.take(0.05)
+    lock.give_back()
+    assert lock.take(0)
 
 
 @pytest.mark.filterwarnings("ignore:coroutine:RuntimeWarning")  # one that is cut off before it is awaited

@@ -119,7 +119,8 @@ class Lock:
                     self._first = (called, time.monotonic() + YIELD_S)
             left = STEP_S if until is None else min(STEP_S, until - time.monotonic())
             if left <= 0:
-                if is_first:
+                first = self._first  # it may have been put there just now
+                if first is not None and first[0] is called:
                     self._first = None
                 return False
             self._waiting.append(called)

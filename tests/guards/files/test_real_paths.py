@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -131,3 +134,56 @@ def test_an_answer_about_something_else_is_a_failure(box: Path) -> None:
     guard = RealFiles(Files(root=(str(box),)))
     with pytest.raises(ValueError, match="other paths"):
         guard.judge(read(Asked((str(box),), (("far", ""),), ("read",), "")), {"roots": [str(box)], "paths": []})
+
+
+DIFF = {"command": "diff <(ls src | sort) <(ls . | sort) > /dev/stderr"}
+
+
+def test_what_a_command_has_open_is_not_looked_up_in_this_process(box: Path) -> None:
+    held = [os.open(box.parent / "away/secret", os.O_RDONLY) for _ in range(70)]  # 63 and 64 among them
+    try:
+        assert shield(box).run("a", "t").check("bash", DIFF).proceeds
+    finally:
+        for one in held:
+            os.close(one)
+
+
+def test_what_a_tool_of_this_process_has_open_is_where_it_leads(box: Path) -> None:
+    run = shield(box).run("a", "t")
+    for name, code in (("away/secret", "files.outside"), ("box/src/a.py", "")):
+        held = os.open(box.parent / name, os.O_RDONLY)
+        try:
+            assert run.check("read_file", {"path": f"/dev/fd/{held}"}).code == code
+        finally:
+            os.close(held)
+
+
+def test_what_is_below_an_open_folder_may_be_anywhere(box: Path) -> None:
+    run = shield(box).run("a", "t")
+    assert run.check("bash", {"command": "cat /dev/fd/3/etc/hosts"}).code == "files.outside"
+    without = shield(box, real_paths=False).run()
+    assert without.check("bash", {"command": "cat /dev/fd/3/etc/hosts"}).code == "files.outside"
+
+
+ASKED = """
+import os, sys, threading
+from stanchion.guards._real import Asked
+from stanchion.runtime.answers.real_paths import real_paths
+pipe = os.pipe()[0]
+own = ("/proc/self/status", "/proc/self", "/dev/fd/4000", f"/proc/{os.getpid()}/environ", f"/dev/fd/{pipe}")
+asked = Asked(("/",), tuple([(path, "") for path in (*own, "/proc/thread-self/status")]))
+told = []
+thread = threading.Thread(target=lambda: told.append(real_paths(asked)["paths"]))
+thread.start()
+thread.join()
+print(told[0])
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/thread-self").exists(), reason="needs a `/proc` as Linux has it")
+def test_no_number_of_a_process_is_in_an_answer() -> None:
+    answers = [subprocess.run([sys.executable, "-c", ASKED], capture_output=True, text=True, check=True).stdout]
+    answers += [subprocess.run([sys.executable, "-c", ASKED], capture_output=True, text=True, check=True).stdout]
+    own = ["status", "", "fd/4000", "environ", "fd/pipe"]
+    expected = [f"/proc/[pid]/{name}".rstrip("/") for name in [*own, "task/[tid]/status"]]
+    assert answers == [f"{expected}\n"] * 2

@@ -20,6 +20,7 @@ from stanchion.kernel.lookups import Lookup
 from stanchion.kernel.option import ACTIONS, PlainActionName
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
+from stanchion.readings.paths.devices import is_device
 from stanchion.readings.paths.place import Place, is_url, place_of
 from stanchion.readings.paths.targets import Target
 
@@ -27,6 +28,12 @@ from stanchion.readings.paths.targets import Target
 def _severity(one: Target) -> int:
     """Where a path is read and changed, it counts as changed."""
     return one.use in CHANGES
+
+
+def _of_shell(one: Target) -> bool:
+    """Whether a command names what its own process has open, as `diff <(a) <(b)` does: the process that is asked has
+    other files open under the same names."""
+    return one.commanded and is_device(place_of(one.text))
 
 
 class Judges(Protocol):
@@ -81,7 +88,9 @@ class RealFiles(msgspec.Struct, frozen=True):
         return Lookup("", asked, self.files.deadline_ms) if asked.paths else None
 
     def _asked(self, reading: Reading[ToolCall]) -> Asked:
-        surely = [one for one in self.files.targets(reading) if one.sure and not is_url(one.text)]
+        surely = [
+            one for one in self.files.targets(reading) if one.sure and not is_url(one.text) and not _of_shell(one)
+        ]
         if self.files.surroundings:
             surely = [one for one in surely if one.use != "read" or one.how != "looks"]
         found = {(one.text, one.base): one.use for one in sorted(surely, key=_severity)}

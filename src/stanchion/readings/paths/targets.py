@@ -47,14 +47,16 @@ _FILE: Final = regex(r"[^\s:@?*\"<>|]*(?:/[^\s:@?*\"<>|]*|[^\s:@?*\"<>|/.]\.[A-Z
 
 
 class Target(NamedTuple):
-    """A path in a call: how it would be used, whether it is surely one, the folder that it is seen from, and whether
-    the call only `looks` at it, or goes `deep` into what is below it."""
+    """A path in a call: how it would be used, whether it is surely one, the folder that it is seen from, whether the
+    call only `looks` at it, or goes `deep` into what is below it, and whether it stands in a command, which runs in a
+    process of its own."""
 
     text: str
     use: Use
     sure: bool = True
     base: str = ""
     how: How = ""
+    commanded: bool = False
 
 
 class Seeing(NamedTuple):
@@ -205,7 +207,7 @@ def _in_shell(text: Text, base: str) -> Iterator[Target]:
 
     for path, use, start, how, sure in paths_in(text if isinstance(text, str) else join(text)):
         seen = start if start.startswith(("/", "~")) or not base else f"{base}/{start}"
-        yield Target(path, use, sure, seen, how)
+        yield Target(path, use, sure, seen, how, True)
 
 
 def _how(said: Act) -> How:
