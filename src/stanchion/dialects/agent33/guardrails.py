@@ -78,9 +78,10 @@ class Guardrails:
     ) -> Guardrails:
         """Put guardrails in force: a file, a folder of them, one as data, or all that the specification names.
 
-        `agents` and `tasks` are what they are held to. `sandbox` is the folder in which `safety-004` keeps actions;
-        without it, only what surely leaves the working directory is outside. `safety_responses` are the tools that an
-        emergency may use unanswered, `log_passes` the guardrails whose passes are recorded too. Without `autonomy`,
+        `agents` and `tasks` are what they are held to; relative patterns of a task start in the `sandbox`, or in the
+        working directory. `sandbox` is the folder in which `safety-004` keeps actions; without it, only what surely
+        leaves the working directory is outside. `safety_responses` are the tools that an emergency may use unanswered,
+        `log_passes` the guardrails whose passes are recorded too. Without `autonomy`,
         budgets that run low make nothing stricter. `changes` are options of Stanchion's guards, by the ids of the
         guardrails that they are changed for. `policy` has further sections of a Stanchion policy, such as
         `tools` and `operators`; other options are those of `Shield.load`.
@@ -247,7 +248,7 @@ def policy_for(
         **more,
         "autonomy": autonomy,
         "agents": {name: one.entry() for name, one in known.items()},
-        "tasks": {name: one.entry() for name, one in work.items()},
+        "tasks": {name: one.entry(_base_folder(sandbox)) for name, one in work.items()},
         "guards": [
             *guards,
             {"use": "output", "id": POST_EXECUTION, "stages": ["tool_result"], **_ONLY_ERRORS},
@@ -333,6 +334,14 @@ def _folder(given: object) -> str:
             f"`sandbox` is `{given!s:.200}`, and there is no such folder: make it first, or name another"
         )
     return str(Path(given).absolute())
+
+
+def _base_folder(sandbox: str | Path | None) -> str:
+    """Where relative patterns of tasks start: in the sandbox, else in the working directory."""
+    try:
+        return str(Path.cwd() if sandbox is None else Path(sandbox).absolute())
+    except OSError:  # the folder is gone: only relative paths match
+        return ""
 
 
 def _id_of(of: str | BypassRequest) -> str:
