@@ -7,13 +7,15 @@ from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
 
-from stanchion import typed
 from stanchion.dialects.agent33.words import ErrorSeverity, RecoveryAction, RiskLevel
 from stanchion.dialects.errors import DialectError
 from stanchion.guards.files.globs import fault
 from stanchion.kernel.names import is_glob
 from stanchion.kernel.regex import regex
+from stanchion.policy.errors import PolicyError
+from stanchion.policy.given_data import read_data
 from stanchion.policy.nearest import hint
+from stanchion.policy.struct_check import convert
 
 S = TypeVar("S", bound=msgspec.Struct)
 
@@ -109,9 +111,13 @@ def read(kind: type[S], given: object, name: str) -> S:
         raise DialectError(f"{name} is a `{type(given).__name__}`: give a `{kind.__name__}` or a mapping of its fields")
     try:
         # What was constructed is read again: nothing has looked at its fields until now.
-        return typed.convert(msgspec.to_builtins(given), kind)
-    except (msgspec.ValidationError, TypeError) as error:
+        plain = msgspec.to_builtins(given)
+    except TypeError as error:
         raise DialectError(f"{name}: {str(error)[:1].lower()}{str(error)[1:]}") from None
+    try:
+        return convert(read_data(plain, name), kind)
+    except PolicyError as error:
+        raise DialectError(str(error.faults[0])) from None
 
 
 def read_all(kind: type[S], given: object, name: str) -> dict[str, S]:
