@@ -80,7 +80,7 @@ def test_a_game_is_lost_where_the_moves_end(place: Path, capsys: pytest.CaptureF
         ("a: &a [*a]", "it is no YAML that can be read"),
         ("name: x\nname: y", "appears here a second time"),
         (json.dumps({**GAME, "claims": []}), "`claims` is empty"),
-        (json.dumps({**GAME, "claim": []}), "unknown field `claim`"),
+        (json.dumps({**GAME, "claim": []}), "the key `claim` is not known: did you mean `claims`?"),
         (json.dumps({**GAME, "claims": [{"predicate": "lines", "subject": "a"}]}), "needs a whole number"),
     ],
 )

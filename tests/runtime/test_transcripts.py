@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stanchion.runtime.tutor.games import GameError
+from stanchion.runtime.tutor.games import GameError, load_game
 from stanchion.runtime.tutor.transcripts import load_transcript, reply_to
 from stanchion.tutor.envelope.envelope import Asked, Over
 
@@ -34,9 +34,9 @@ def test_behind_the_last_turn_there_is_nothing() -> None:
 @pytest.mark.parametrize(
     ("file", "says"),
     [
-        ("first: [[a]]", "missing required field `second`"),
-        ("first: [[a]]\nsecond: [a]", "Expected `array`"),
-        ("first: [[a]]\nsecond: [[a]]\nthird: []", "unknown field `third`"),
+        ("first: [[a]]", "weak.yaml:1:1: `second` is missing: add it"),
+        ("first: [[a]]\nsecond: [a]", "weak.yaml:2:10: the text `a` was found where a list is expected"),
+        ("first: [[a]]\nsecond: [[a]]\nthird: []", "weak.yaml:3:1: the key `third` is not known here"),
         ("first: [[a]]\nsecond: [[a], []]", "`second` has a turn without a reply"),
         ("first: []\nsecond: [[a]]", "`first` has a turn without a reply, or no turn"),
         ("first: [", "it is no YAML"),
@@ -46,3 +46,21 @@ def test_a_broken_transcript_says_what_is_wrong(file: str, says: str, tmp_path: 
     (tmp_path / "weak.yaml").write_text(file)
     with pytest.raises(GameError, match=says):
         load_transcript(tmp_path / "weak.yaml")
+
+
+CLAIMS = "claims: [{predicate: file, subject: a}]"
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("claims: [{predicate: fil, subject: a}]", "3:22: `fil` is not a value of `predicate`: did you mean `file`?"),
+        (f"{CLAIMS}\nturn: 5", "4:1: the key `turn` is not known: did you mean `turns`?"),
+        (f"{CLAIMS}\nturns: 0", "4:8: `0` is out of bounds: give a whole number of at least 1"),
+    ],
+)
+def test_a_broken_game_says_where_and_what_to_write(line: str, says: str, tmp_path: Path) -> None:
+    (tmp_path / "game.yaml").write_text(f"name: a\ngoal: g\n{line}")
+    with pytest.raises(GameError) as raised:
+        load_game(tmp_path / "game.yaml")
+    assert str(raised.value) == f"{tmp_path / 'game.yaml'}:{says}"

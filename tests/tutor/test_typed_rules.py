@@ -61,14 +61,15 @@ def test_a_rule_may_be_about_several_ends_and_deny() -> None:
         ({"claims": {}}, "rule 1 (`size`): `claims` is not known: did you mean `claim`?"),
         ({"match": []}, "`match` is not known"),
         ({"claim": {"predicate": "bytes", "subjct": "a"}}, "`claim`: `subjct` is not known: did you mean `subject`?"),
-        ({"claim": {"predicate": "size", "subject": "a"}}, "Invalid enum value 'size'"),
+        ({"claim": {"predicate": "size", "subject": "a"}}, "`predicate` is `size`: it is one of `"),
         ({"claim": {"predicate": "bytes", "subject": "{path}", "value": "many"}}, "its claim says nothing"),
         ({"claim": {"predicate": "file", "subject": "{file}"}}, "nothing takes `{file}` of its claim"),
         ({"command": "stat a"}, "Expected `array`"),
         ({"command": ["{program}"]}, "begins with the name of a program"),
         ({"command": ["x"] * 65}, "at most 64 words"),
         ({"stdout": "(?=x)"}, "no pattern of RE2"),
-        ({"soundness": "certain"}, "Invalid enum value 'certain'"),
+        ({"claim": {"predicate": "byts", "subject": "a"}}, "`predicate` is `byts`: did you mean `bytes`?"),
+        ({"soundness": "certain"}, "`soundness` is `certain`: it is one of `sound`, `heuristic`"),
     ],
 )
 def test_a_broken_rule_is_named_with_what_to_write(change: dict[str, Any], says: str) -> None:

@@ -15,6 +15,7 @@ from stanchion.kernel.shown import StanchionError
 from tests.dialects.agent33.rails import FAILS, rail, rails
 
 OWN = {"guardrail": rail(FAILS)}
+ANYBODY: Any = "ann"
 WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "a shield that is none": (lambda: Guardrails({"name": "p"}), "`shield` is a `dict`: give a `Shield`"),  # type: ignore[arg-type]  # that is the mistake
     "a source that is none": (lambda: rails(7), "`source` is a `int`: give a file, a folder, or a mapping"),
@@ -36,11 +37,50 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "a value of another type": (
         lambda: rails(tasks={"t": {"token_budget": "many"}}),
-        "task `t`: expected `int | null`, got `str` - at `$.token_budget`",
+        "task `t`: token_budget: the text `many` was found where a whole number is expected: correct it",
     ),
     "an unknown reaction": (
-        lambda: rails(on_error={"fatal": "panic"}),
-        "`on_error`: invalid enum value 'panic' - at `$.fatal`",
+        lambda: rails(on_error={"fatal": "retyr"}),
+        "`on_error`: fatal: `retyr` is not a value of `fatal`: did you mean `retry`?",
+    ),
+    "an unknown reaction in an object": (
+        lambda: rails(on_error=OnError(fatal="retyr")),  # type: ignore[arg-type]  # that is the mistake
+        "`on_error`: fatal: `retyr` is not a value of `fatal`: did you mean `retry`?",
+    ),
+    "an unknown level of a task": (
+        lambda: rails(tasks={"t": {"risk_level": "hihg"}}),
+        "task `t`: risk_level: `hihg` is not a value of `risk_level`: did you mean `high`?",
+    ),
+    "a number for a guardrail": (
+        lambda: rails().hooks("a").request_bypass(5, "a reason"),  # type: ignore[arg-type]  # that is the mistake
+        "`guardrail_id` of `request_bypass` is a `int`: give a text",
+    ),
+    "a number for a reason": (
+        lambda: rails().hooks("a").request_bypass("safety-001", 5),  # type: ignore[arg-type]  # that is the mistake
+        "`reason` of `request_bypass` is a `int`: give a text",
+    ),
+    "an escalation that is none": (
+        lambda: rails().escalation("nope"),
+        "`nope` is the id of no escalation, or of several: `escalations()` has those that wait",
+    ),
+    "a yes to none": (lambda: rails().approve("nope", by=ANYBODY), "`nope` is the id of no escalation"),
+    "a no to none": (lambda: rails().deny("nope", by=ANYBODY, comment="no"), "`nope` is the id of no escalation"),
+    "a review of none": (lambda: rails().review("nope", by=ANYBODY, comment="no"), "`nope` is the id of no escal"),
+    "an escalation that is a number": (
+        lambda: rails().escalation(5),  # type: ignore[arg-type]  # that is the mistake
+        "`of` is a `int`: give the id of an escalation, or a `BypassRequest`",
+    ),
+    "artifacts that are a number": (
+        lambda: rails().hooks("a").pre_handoff("b", artifacts=5),  # type: ignore[arg-type]  # that is the mistake
+        "`artifacts` is a `int`: give a list of the names of files",
+    ),
+    "capabilities that are a text": (
+        lambda: rails().hooks("a").pre_handoff("b", required_capabilities="review"),
+        "`required_capabilities` is a text: give a list of the names of capabilities",
+    ),
+    "passes that are a number": (
+        lambda: rails(OWN, log_passes=5),
+        "`log_passes` is a `int`: give a list of the names of guardrails",
     ),
     "an unknown level": (
         lambda: rails().hooks("a", risk_level="hihg"),
@@ -78,19 +118,19 @@ WRONG |= {
 WRONG |= {
     "a budget below nothing": (
         lambda: rails(tasks={"t": Task(token_budget=-1)}),
-        "task `t`: expected `int` >= 0 - at `$.token_budget`",
+        "task `t`: token_budget: `-1` is out of bounds: give a whole number of at least 0",
     ),
     "tools as a text": (
         lambda: rails(agents={"a": Agent(allowed_tools="Read")}),  # type: ignore[arg-type]  # that is the mistake
-        "agent `a`: expected `array | null`, got `str` - at `$.allowed_tools`",
+        "agent `a`: allowed_tools: the text `Read` was found where a list is expected",
     ),
     "a scope as a text": (
         lambda: rails(tasks={"t": Task(scope="src")}),  # type: ignore[arg-type]  # that is the mistake
-        "task `t`: expected `object`, got `str` - at `$.scope`",
+        "task `t`: scope: the text `src` was found where a mapping is expected",
     ),
     "a reaction that is none": (
         lambda: rails(on_error=OnError(fatal="explode")),  # type: ignore[arg-type]  # that is the mistake
-        "`on_error`: invalid enum value 'explode' - at `$.fatal`",
+        "`on_error`: fatal: `explode` is not a value of `fatal`: choose among `escalate`",
     ),
     "a tool that is a number": (
         lambda: rails().hooks("a").pre_execution(3, {}),  # type: ignore[arg-type]  # that is the mistake

@@ -11,6 +11,8 @@ import yaml
 from stanchion import Action, PolicyError, Shield
 from stanchion.policy.formats.agent33.checks import CHECKS
 from stanchion.policy.load import load_policy
+from stanchion.policy.nearest import SHOWN
+from stanchion.testing import shield_for
 from tests.policy.agent33.spec import SPEC
 
 BUILT_IN: Final = ["builtin-001", "builtin-002", "builtin-003", "builtin-004"]
@@ -152,7 +154,30 @@ def test_an_unknown_check_is_refused_with_the_names_that_there_are(tmp_path: Pat
     text = changed("safety_guardrails", "action stays within designated sandbox directory", "action is nice")
     said = fault_of(tmp_path, text)
     assert said.startswith("19:12: `action is nice`: there is no such check")
-    assert all(f"`{name}`" in said for name in CHECKS)
+    assert f"or a named check: choose among `{min(CHECKS)}`" in said
+    assert said.endswith(f"and {len(CHECKS) - SHOWN} more")
+    near = changed("safety_guardrails", "action stays within designated sandbox directory", "lint_cleen")
+    assert fault_of(tmp_path, near).endswith("or a named check: did you mean `lint_clean`?")
+
+
+@pytest.mark.parametrize(
+    ("check", "passes"),
+    [("false", False), ("true", True), ("(false)", False), ("not true", False), ("1 == 2", False), ("1 < 2", True)],
+)
+def test_a_constant_is_a_condition(check: str, passes: bool) -> None:
+    said = full(condition={"expression": "event.tool == 'deploy'"})
+    said["guardrail"]["validation"]["check"] = check
+    run = shield_for(said).run("a")
+    assert run.check("deploy", {}).proceeds is passes
+    assert run.check("read", {}).proceeds
+
+
+@pytest.mark.parametrize("check", ["'false'", "1", "null", "[]"])
+def test_a_constant_that_says_neither_yes_nor_no_is_no_check(check: str) -> None:
+    said = full()
+    said["guardrail"]["validation"]["check"] = check
+    with pytest.raises(PolicyError, match="there is no such check"):
+        shield_for(said)
 
 
 def test_a_guardrail_is_defined_once(tmp_path: Path) -> None:

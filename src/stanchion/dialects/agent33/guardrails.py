@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from stanchion.approvals.act import Purpose
+from stanchion.approvals.bypass import BypassRequest
+from stanchion.approvals.errors import UnknownTicket
 from stanchion.approvals.request import Request
 from stanchion.dialects.agent33.border import unread_budget
 from stanchion.dialects.agent33.hooks import Hooks
 from stanchion.dialects.agent33.results import ON_ERROR, Alert, Escalation
 from stanchion.dialects.agent33.settings import Agent, OnError, Task, read, read_all
-from stanchion.dialects.agent33.words import RiskLevel, word
+from stanchion.dialects.agent33.words import RiskLevel, names_of, word
 from stanchion.dialects.errors import DialectError
 from stanchion.kernel.scopes import FLEET
 from stanchion.policy.errors import PolicyError
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from stanchion.approvals.answerers import By
-    from stanchion.approvals.bypass import BypassRequest
     from stanchion.approvals.ticket import Ticket
     from stanchion.runtime.operating.reload import Watcher
     from stanchion.telemetry.guardrail_state import GuardrailState
@@ -78,9 +79,10 @@ class Guardrails:
     ) -> Guardrails:
         """Put guardrails in force: a file, a folder of them, one as data, or all that the specification names.
 
-        `agents` and `tasks` are what they are held to. `sandbox` is the folder in which `safety-004` keeps actions;
-        without it, only what surely leaves the working directory is outside. `safety_responses` are the tools that an
-        emergency may use unanswered, `log_passes` the guardrails whose passes are recorded too. Without `autonomy`,
+        `agents` and `tasks` are what they are held to; relative patterns of a task start in the `sandbox`, or in the
+        working directory. `sandbox` is the folder in which `safety-004` keeps actions; without it, only what surely
+        leaves the working directory is outside. `safety_responses` are the tools that an emergency may use unanswered,
+        `log_passes` the guardrails whose passes are recorded too. Without `autonomy`,
         budgets that run low make nothing stricter. `changes` are options of Stanchion's guards, by the ids of the
         guardrails that they are changed for. `policy` has further sections of a Stanchion policy, such as
         `tools` and `operators`; other options are those of `Shield.load`.
@@ -160,20 +162,32 @@ class Guardrails:
 
     def escalation(self, of: str | BypassRequest) -> Escalation:
         """One of them, answered or not."""
-        return self._escalation(self.shield.ticket(_id_of(of)))
+        return self._escalation(self._found(of))
 
     def approve(self, of: str | BypassRequest, *, by: By, comment: str = "") -> Escalation:
         """Say yes: the same action goes ahead once when it is asked for again, unless the escalation is one that starts
         nothing (`Escalation.starts`), as one by `hooks.escalate`: then it says that somebody has looked."""
-        return self._escalation(self.shield.approve(_id_of(of), by=by, comment=comment))
+        return self._escalation(self.shield.approve(self._found(of).id, by=by, comment=comment))
 
     def deny(self, of: str | BypassRequest, *, by: By, comment: str) -> Escalation:
         """Say no, with the reason that the agent reads."""
-        return self._escalation(self.shield.deny(_id_of(of), by=by, comment=comment))
+        return self._escalation(self.shield.deny(self._found(of).id, by=by, comment=comment))
 
-    def review(self, of: str, *, by: By, comment: str, right: bool = True) -> Escalation:
+    def review(self, of: str | BypassRequest, *, by: By, comment: str, right: bool = True) -> Escalation:
         """End the review of an emergency override, with what was found."""
-        return self._escalation(self.shield.review(of, by=by, comment=comment, right=right))
+        return self._escalation(self.shield.review(self._found(of).id, by=by, comment=comment, right=right))
+
+    def _found(self, of: str | BypassRequest) -> Ticket:
+        """What is kept of an escalation; `DialectError` where there is none."""
+        if not isinstance(of, str | BypassRequest):
+            raise DialectError(f"`of` is a `{type(of).__name__}`: give the id of an escalation, or a `BypassRequest`")
+        id_ = of if isinstance(of, str) else of.ticket
+        try:
+            return self.shield.ticket(id_)
+        except UnknownTicket:
+            raise DialectError(
+                f"`{id_!s:.80}` is the id of no escalation, or of several: `escalations()` has those that wait"
+            ) from None
 
     def _escalation(self, ticket: Ticket) -> Escalation:
         from stanchion.approvals.order import turn
@@ -225,7 +239,7 @@ def policy_for(
     taken = next((key for key in OWN if key in more), None)
     if taken is not None:
         raise DialectError(f"`policy` says `{taken}`: {_INSTEAD[taken]}")
-    responses = _names(safety_responses, "safety_responses", "tools")
+    responses = names_of(safety_responses, "safety_responses", "tools")
     if responses:
         more["bypass"] = {**more.get("bypass", {}), "safety_responses": responses}
     reactions = OnError() if on_error is None else read(OnError, on_error, "`on_error`")
@@ -233,7 +247,7 @@ def policy_for(
         name: (_mapping(one, f"changes.{name}", "of options to values"), "changes")
         for name, one in _mapping(changes, "changes", "of guardrails to their options").items()
     }
-    for name in _names(log_passes, "log_passes", "guardrails"):
+    for name in names_of(log_passes, "log_passes", "guardrails"):
         wanted[name] = ({**wanted.get(name, _NONE)[0], "log_pass": True}, "log_passes")
     if sandbox is not None:
         # A folder of this host: links in it are followed, for one can lead out of it.
@@ -247,7 +261,7 @@ def policy_for(
         **more,
         "autonomy": autonomy,
         "agents": {name: one.entry() for name, one in known.items()},
-        "tasks": {name: one.entry() for name, one in work.items()},
+        "tasks": {name: one.entry(_base_folder(sandbox)) for name, one in work.items()},
         "guards": [
             *guards,
             {"use": "output", "id": POST_EXECUTION, "stages": ["tool_result"], **_ONLY_ERRORS},
@@ -309,16 +323,6 @@ def _translated(data: dict[str, Any]) -> dict[str, Any]:
     return made
 
 
-def _names(given: Iterable[str], name: str, of: str) -> list[str]:
-    if isinstance(given, str):
-        raise DialectError(f"`{name}` is a text: give a list of the names of {of}")
-    names = list(given)
-    for each in names:
-        if not isinstance(each, str):
-            raise DialectError(f"`{name}` has a `{type(each).__name__}`: give a list of the names of {of}")
-    return names
-
-
 def _mapping(given: object, name: str, of: str) -> dict[str, Any]:
     if given is None:
         return {}
@@ -335,5 +339,9 @@ def _folder(given: object) -> str:
     return str(Path(given).absolute())
 
 
-def _id_of(of: str | BypassRequest) -> str:
-    return of if isinstance(of, str) else of.ticket
+def _base_folder(sandbox: str | Path | None) -> str:
+    """Where relative patterns of tasks start: in the sandbox, else in the working directory."""
+    try:
+        return str(Path.cwd() if sandbox is None else Path(sandbox).absolute())
+    except OSError:  # the folder is gone: only relative paths match
+        return ""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from stanchion.approvals.bypass import BypassRequest, Urgency
 from stanchion.dialects.agent33.border import ESTIMATED, HANDED, Border
 from stanchion.dialects.agent33.results import ChainResult, ErrorResult
-from stanchion.dialects.agent33.words import HookType, word
+from stanchion.dialects.agent33.words import HookType, names_of, word
 from stanchion.dialects.errors import DialectError
 from stanchion.kernel.actions import PROCEEDS, Action
 from stanchion.kernel.findings import Finding
@@ -98,14 +98,18 @@ class Hooks:
     ) -> Flow[ChainResult]:
         """Validate a handoff before it is sent. The budgets are what the receiver gets of this agent's; `payload` is
         what else is handed over, such as a reviewer's `{"review": "approved"}`."""
+        handed = None if artifacts is None else names_of(artifacts, "artifacts", "files")
+        wanted = None
+        if required_capabilities is not None:
+            wanted = names_of(required_capabilities, "required_capabilities", "capabilities")
         with AT_BEFORE:
             decision = yield from self.run._handoff(
                 to,
                 payload,
                 context=context,
-                artifacts=artifacts,
+                artifacts=handed,
                 rationale=rationale,
-                required_capabilities=required_capabilities,
+                required_capabilities=wanted,
                 tokens=token_budget,
                 cost_usd=cost_budget,
             )
@@ -156,6 +160,9 @@ class Hooks:
     ) -> Flow[BypassRequest]:
         """Ask to have one action let past one guardrail: the last that it refused, or the one that `after` is about.
         `BypassRefused` says in one line why that cannot be asked."""
+        for name, given_ in (("guardrail_id", guardrail_id), ("reason", reason)):
+            if not isinstance(given_, str):
+                raise DialectError(f"`{name}` of `request_bypass` is a `{type(given_).__name__}`: give a text")
         how = str(word(Urgency, urgency, "urgency"))
         with AT_BYPASS:
             return (yield from self.run._request_bypass(guardrail_id, reason, how, call=self._id_of(after)))

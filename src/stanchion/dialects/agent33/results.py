@@ -89,12 +89,16 @@ class ChainResult:
     @property
     def message(self) -> str:
         """Why, for the agent; empty where the chain passed."""
-        return self.decision.message
+        return "" if self._passed else self.decision.message
 
     @property
     def remediation(self) -> str:
         """What the agent can do about it; empty where the chain passed."""
-        return self.decision.advice
+        return "" if self._passed else self.decision.advice
+
+    @property
+    def _passed(self) -> bool:
+        return self.proceeds and self.final_verdict is Verdict.PASS
 
     @property
     def guardrail_mode(self) -> GuardrailMode:

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
 
-from stanchion import typed
 from stanchion.dialects.agent33.words import ErrorSeverity, RecoveryAction, RiskLevel
 from stanchion.dialects.errors import DialectError
+from stanchion.guards.files.globs import fault
+from stanchion.kernel.names import is_glob
+from stanchion.kernel.regex import regex
+from stanchion.policy.errors import PolicyError
+from stanchion.policy.given_data import read_data
 from stanchion.policy.nearest import hint
+from stanchion.policy.struct_check import convert
 
 S = TypeVar("S", bound=msgspec.Struct)
 
+_ROOTED: Final = regex(r"[/~$%]|[A-Za-z?]:")
+"""How a pattern begins that is not relative."""
 Count = Annotated[int, msgspec.Meta(ge=0)]
 Amount = Annotated[float, msgspec.Meta(ge=0)]
 
@@ -60,8 +67,9 @@ class Task(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     branches: tuple[str, ...] | None = None
     risk_level: RiskLevel | None = None
 
-    def entry(self) -> dict[str, Any]:
-        """The task as a policy says it."""
+    def entry(self, folder: str = "") -> dict[str, Any]:
+        """The task as a policy says it. Relative patterns start in `folder`, however a file in it is named; without
+        one they are about relative paths alone."""
         budget = _given(
             {
                 "tokens": self.token_budget,
@@ -70,7 +78,9 @@ class Task(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 "cost_usd": self.cost_budget,
             }
         )
-        files = _given({"write": self.scope.files.write, "deny": self.scope.files.deny})
+        scope = self.scope.files
+        write = None if scope.write is None else _started(scope.write, folder)
+        files = _given({"write": write, "deny": _started(scope.deny, folder)})
         said: dict[str, Any] = {"budget": budget or None, "files": files or None, "branches": self.branches}
         said |= {"additional_tools": self.additional_tools, "related_tools": self.related_tools}
         return _given({**said, "risk": None if self.risk_level is None else str(self.risk_level)})
@@ -101,9 +111,13 @@ def read(kind: type[S], given: object, name: str) -> S:
         raise DialectError(f"{name} is a `{type(given).__name__}`: give a `{kind.__name__}` or a mapping of its fields")
     try:
         # What was constructed is read again: nothing has looked at its fields until now.
-        return typed.convert(msgspec.to_builtins(given), kind)
-    except (msgspec.ValidationError, TypeError) as error:
+        plain = msgspec.to_builtins(given)
+    except TypeError as error:
         raise DialectError(f"{name}: {str(error)[:1].lower()}{str(error)[1:]}") from None
+    try:
+        return convert(read_data(plain, name), kind)
+    except PolicyError as error:
+        raise DialectError(str(error.faults[0])) from None
 
 
 def read_all(kind: type[S], given: object, name: str) -> dict[str, S]:
@@ -124,6 +138,17 @@ def _known(kind: type[msgspec.Struct], given: Mapping[Any, Any], name: str) -> N
         inner = fields[key]
         if isinstance(inner, type) and issubclass(inner, msgspec.Struct) and isinstance(value, Mapping):
             _known(inner, value, f"`{key}` of {name}")
+
+
+def _started(patterns: tuple[str, ...], folder: str) -> tuple[str, ...]:
+    """Patterns, and for relative ones the same that begin at the top. A folder whose name is a pattern itself would
+    stand for others, too: there only relative paths match."""
+    start = folder.replace("\\", "/").rstrip("/")
+    if not folder or is_glob(start):
+        return patterns
+    relative = [one for one in patterns if fault(one) is None and not _ROOTED.match(one)]
+    depths = [f"{start}/{one}" if "/" in one.rstrip("/") else f"{start}/**/{one}" for one in relative]
+    return (*patterns, *depths)
 
 
 def _given(said: dict[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Final, TypeVar
 
@@ -93,3 +94,17 @@ def word(kind: type[W], given: str, name: str) -> W:
         return kind(given)
     except ValueError:
         raise DialectError(f"`{name}` is `{given!s:.80}`: {hint(str(given), kind)}") from None
+
+
+def names_of(given: object, name: str, of: str) -> list[str]:
+    """A list of names; `DialectError` where it is something else."""
+    if isinstance(given, str):
+        raise DialectError(f"`{name}` is a text: give a list of the names of {of}")
+    if not isinstance(given, Iterable):
+        raise DialectError(f"`{name}` is a `{type(given).__name__}`: give a list of the names of {of}")
+    names: list[str] = []
+    for each in given:
+        if not isinstance(each, str):
+            raise DialectError(f"`{name}` has a `{type(each).__name__}`: give a list of the names of {of}")
+        names.append(each)
+    return names

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from stanchion.kernel.names import glob, is_glob
+from stanchion.readings.paths.devices import is_device
 from stanchion.readings.paths.place import Place, place_of
 
 
@@ -66,6 +67,15 @@ def matches(made: Pattern, place: Place, deep: bool = False) -> bool:
     return deep and len(parts) < len(made.head) and made.head[: len(parts)] == parts
 
 
+def grants(made: Pattern, place: Place) -> bool:
+    """Whether a place surely matches, for lists that allow. A relative glob is about the folder that it starts in, and
+    about one above only where it climbs to it; an absolute one is about absolute paths alone."""
+    if made.drive:
+        return (place.root.endswith(":") or place.root == "/") and fits(made.parts, place.parts)
+    climbs = next((at for at, part in enumerate(made.parts) if part != ".."), len(made.parts))
+    return made.root == place.root and climbs == place.up and fits(made.parts[climbs:], place.parts)
+
+
 def fits(wanted: tuple[str, ...], parts: tuple[str, ...]) -> bool:
     """Whether names match a glob's, in at most as many steps as there are pairs of them."""
     at = place = mark = 0
@@ -87,3 +97,22 @@ def fits(wanted: tuple[str, ...], parts: tuple[str, ...]) -> bool:
 
 def _is(wanted: str, name: str) -> bool:
     return wanted == name or (is_glob(wanted) and glob(wanted, name))
+
+
+def listed(globs: tuple[str, ...], folded: bool) -> tuple[Pattern, ...]:
+    """Globs that are ready to be matched."""
+    return tuple([pattern(text, folded) for text in globs])
+
+
+def first_match(patterns: tuple[Pattern, ...], place: Place, within: Place, deep: bool = False) -> Pattern | None:
+    """The first glob that has a place, seen from its folder or as it is."""
+    for made in patterns:
+        if matches(made, within, deep) or (place is not within and matches(made, place, deep)):
+            return made
+    return None
+
+
+def permits(patterns: tuple[Pattern, ...], place: Place, within: Place) -> bool:
+    """Whether a list allows a place, which is seen from its folder, too. Devices that lose what is written are no
+    files, and need not be listed."""
+    return is_device(place) or any(grants(made, within) or grants(made, place) for made in patterns)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property, lru_cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
 
 import msgspec
 
 from stanchion.guards._own import NOWHERE, OwnPlaces
 from stanchion.guards.files.codes import CODES
-from stanchion.guards.files.globs import Pattern, fault, pattern
+from stanchion.guards.files.globs import Pattern, fault, first_match, listed, pattern, permits
 from stanchion.guards.files.protected import all_of, filled_in, searched, shipped
 from stanchion.guards.files.protected.rule import CHANGES, Held, Use
 from stanchion.guards.files.protected.seat import seat_of
-from stanchion.guards.files.scope import FileScope, Folders, first_match, folders, listed
+from stanchion.guards.files.scope import FileScope, Folders, ReadyScope, folders, ready_scope
 from stanchion.guards.files.search_path import adds_to_path
 from stanchion.guards.files.shown import shown
 from stanchion.guards.files.surroundings import around, elsewhere
@@ -290,15 +291,17 @@ class Files(msgspec.Struct, frozen=True, dict=True):
         folder = self.folders
         if unclear:
             return Finding(ACTIONS[self.unclear], "files.unclear", (shown(target.text), unclear))
-        for place in places:
-            finding = self.placed(place, folder, target.use, task, target.text, remote)
-            if finding is not None:
-                return finding
+        said = [self.placed(place, folder, target.use, task, target.text, remote) for place in places]
+        found = [finding for finding in said if finding is not None]
+        if found:
+            return max(found, key=attrgetter("action"))
         if remote or not target.base or target.use not in CHANGES or any(one.root for one in folder.places):
             return None
         own = elsewhere(places[-1], target.base) if folder.places else None
         action = min(ACTIONS[self.outside_write], ACTIONS[self.asked])
-        return None if own is None else Finding(action, "files.outside", (shown(target.text), shown(own.text)))
+        if own is None or action is Action.ALLOW:
+            return None
+        return Finding(action, "files.outside", (shown(target.text), shown(own.text)))
 
     def _seen(self, text: str, base: str, lenient: bool) -> Place:
         place = place_of(text, lenient)
@@ -349,42 +352,39 @@ class Files(msgspec.Struct, frozen=True, dict=True):
     def placed(
         self, place: Place, folder: Folders, use: Use, task: str, text: str, remote: bool = False
     ) -> Finding | None:
-        """What is said against where a place is: outside of every folder, or not among the files that may be used."""
-        if place.root == "$" and not any(one.root for one in folder.places):
-            return None
-        if folder.outside(place) and not (self.surroundings and around(place, folder, use)):
-            action = self.outside_write if use in CHANGES else self.outside_read
-            where = ", ".join([one.text for one in folder.places])
-            return Finding(ACTIONS[action], "files.outside", (shown(text), where), about=place.text)
-        if remote:
-            return None
-        within = folder.within(place)
-        allowed = self.write if use in CHANGES else self.read
-        listed = self._lists["write" if use in CHANGES else "read"]
-        if allowed is not None and first_match(listed, place, within) is None:
-            return self._unlisted(text, use, "the policy")
-        scope = self._scope(task)
-        if use in CHANGES and scope.write is not None and first_match(scope.write, place, within) is None:
-            return self._unlisted(text, use, f"task `{shown(task)}`")
-        return None
+        """What is said against where a place is: outside of every folder, or not among the files that may be used. A
+        place outside that is not refused has to be listed like every other."""
+        out = None if place.root == "$" and not any(one.root for one in folder.places) else folder.outside(place)
+        action = ACTIONS[self.outside_write if use in CHANGES else self.outside_read]
+        if not out or action is Action.ALLOW or (self.surroundings and around(place, folder, use)):
+            return None if remote else self.unlisted(place, folder, use, task, text)
+        where = ", ".join([one.text for one in folder.places])
+        finding = Finding(action, "files.outside", (shown(text), where), about=place.text)
+        missing = None if remote or action >= STOPS else self.unlisted(place, folder, use, task, text)
+        return missing if missing is not None and missing.action > action else finding
 
-    def _unlisted(self, text: str, use: Use, whose: str) -> Finding:
+    def unlisted(self, place: Place, folder: Folders, use: Use, task: str, text: str) -> Finding | None:
+        """What is said against a place that is not among the files that may be used."""
+        within, scope, changes = folder.within(place), self._scope(task), use in CHANGES
+        allowed, whose = self.write if changes else self.read, ""
+        if allowed is not None and not permits(self._lists["write" if changes else "read"], place, within):
+            whose = "the policy"
+        elif changes and scope.write is not None and not permits(scope.write, place, within):
+            whose = f"task `{shown(task)}`"
         why = f"it is not among the files that {whose} lists"
-        return Finding(ACTIONS[self.action], "files.denied", (shown(text), DONE[use], why))
+        return Finding(ACTIONS[self.action], "files.denied", (shown(text), DONE[use], why)) if whose else None
 
     @cached_property
-    def _ready(self) -> dict[str, _Ready]:
+    def _ready(self) -> dict[str, ReadyScope]:
         return {}
 
-    def _scope(self, task: str) -> _Ready:
+    def _scope(self, task: str) -> ReadyScope:
         ready = self._ready.get(task)
         if ready is None:
             said = self._scopes(task)
-            scope = FileScope() if said is None else said
-            write = None if scope.write is None else listed(scope.write, self.case_insensitive)
             if len(self._ready) >= KEPT:
                 self._ready.clear()
-            ready = self._ready[task] = _Ready(write, listed(scope.deny, True))
+            ready = self._ready[task] = ready_scope(FileScope() if said is None else said, self.case_insensitive)
         return ready
 
     def actions(self) -> tuple[Action, ...]:
@@ -392,8 +392,3 @@ class Files(msgspec.Struct, frozen=True, dict=True):
         names = (self.action, self.outside_read, self.outside_write, self.protected_read, self.protected_write)
         said = [ACTIONS[name] for name in (*names, self.unclear, self.asked)]
         return tuple(dict.fromkeys([*said, Action.ESCALATE, Action.BLOCK]))
-
-
-class _Ready(msgspec.Struct, frozen=True):
-    write: tuple[Pattern, ...] | None
-    deny: tuple[Pattern, ...]

@@ -62,6 +62,8 @@ class Judges(Protocol):
 
     def placed(self, place: Place, folder: Folders, use: Use, task: str, text: str) -> Finding | None: ...
 
+    def unlisted(self, place: Place, folder: Folders, use: Use, task: str, text: str) -> Finding | None: ...
+
     def actions(self) -> tuple[Action, ...]: ...
 
 
@@ -112,9 +114,11 @@ class RealFiles(msgspec.Struct, frozen=True):
             finding = finding if finding is not None else files.placed(place, real, use, asked.task, shown(words))
             if finding is not None and finding.code == "files.outside" and files.surroundings:
                 # What is on another disk is nobody's here. Work in several folders is usual: a person is asked.
+                # Lists hold for all of it.
                 passes = away or is_open(place, real, use)
-                milder = min(finding.action, ACTIONS[files.asked])
-                finding = None if passes else msgspec.structs.replace(finding, action=milder)
+                milder = msgspec.structs.replace(finding, action=min(finding.action, ACTIONS[files.asked]))
+                missing = files.unlisted(place, real, use, asked.task, shown(words))
+                finding = missing if passes or (missing is not None and missing.action > milder.action) else milder
             if finding is not None and (worst is None or finding.action > worst.action):
                 worst = finding
         return worst

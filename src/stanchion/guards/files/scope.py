@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from stanchion.guards.files.globs import Pattern, matches, pattern
+from stanchion.guards.files.globs import Pattern, listed
 from stanchion.guards.files.protected.seat import seat_of
 from stanchion.readings.paths.devices import is_device
 from stanchion.readings.paths.place import Place, inside, joined, place_of
@@ -15,6 +15,13 @@ class FileScope(NamedTuple):
 
     write: tuple[str, ...] | None = None
     deny: tuple[str, ...] = ()
+
+
+class ReadyScope(NamedTuple):
+    """A scope whose globs are ready to be matched."""
+
+    write: tuple[Pattern, ...] | None
+    deny: tuple[Pattern, ...]
 
 
 class Folders(NamedTuple):
@@ -61,14 +68,6 @@ def folders(roots: tuple[str, ...], folded: bool) -> Folders:
     return Folders(tuple([place.folded if folded else place for place in places]), folded)
 
 
-def listed(globs: tuple[str, ...], folded: bool) -> tuple[Pattern, ...]:
-    """Globs that are ready to be matched."""
-    return tuple([pattern(text, folded) for text in globs])
-
-
-def first_match(patterns: tuple[Pattern, ...], place: Place, within: Place, deep: bool = False) -> Pattern | None:
-    """The first glob that has a place, seen from its folder or as it is."""
-    for made in patterns:
-        if matches(made, within, deep) or (place is not within and matches(made, place, deep)):
-            return made
-    return None
+def ready_scope(scope: FileScope, folded: bool) -> ReadyScope:
+    """A scope to match with. What is denied is so in upper and lower case alike."""
+    return ReadyScope(None if scope.write is None else listed(scope.write, folded), listed(scope.deny, True))

@@ -11,6 +11,9 @@ import msgspec
 from stanchion import typed
 from stanchion.kernel.shown import StanchionError
 from stanchion.policy.composed import read_text
+from stanchion.policy.document import Document
+from stanchion.policy.errors import PolicyError
+from stanchion.policy.struct_check import convert
 from stanchion.readings.claims.claim import Claim, fault
 from stanchion.runtime.tutor.bundle_files import text_of
 from stanchion.runtime.tutor.runners import PROGRAMS
@@ -43,11 +46,7 @@ class Game(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def load_game(path: str | Path) -> Game:
     """Read a file of a game; raises `GameError`."""
-    data = plain_of(path)
-    try:
-        game = typed.convert(data, Game)
-    except msgspec.ValidationError as error:
-        raise GameError(f"{path}: {error}") from None
+    game = read_as(path, Game)
     if not game.claims:
         raise GameError(f"{path}: `claims` is empty: name what has to be proven")
     for claim in game.claims:
@@ -99,6 +98,18 @@ def _read(file: Path, read: Callable[[Any, str], tuple[R, ...]]) -> tuple[R, ...
 
 def plain_of(path: str | Path) -> Any:
     """What stands in a file of a game, as plain data; raises `GameError`."""
+    return _document(path).root.data()
+
+
+def read_as(path: str | Path, kind: type[R]) -> R:
+    """What stands in a file of that kind; raises `GameError` with the first mistake, where it is, and what to write."""
+    try:
+        return convert(_document(path), kind)
+    except PolicyError as error:
+        raise GameError(" ".join(str(error.faults[0]).split())) from None
+
+
+def _document(path: str | Path) -> Document:
     try:
         text = text_of(Path(path))
     except OSError as error:
@@ -110,4 +121,4 @@ def plain_of(path: str | Path) -> Any:
     document = read_text(text, str(path))
     if document.faults:
         raise GameError(f"{path}: it is no YAML that can be read: {' '.join(str(document.faults[0]).split())}")
-    return document.root.data()
+    return document

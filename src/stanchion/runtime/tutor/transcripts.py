@@ -6,8 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from stanchion import typed
-from stanchion.runtime.tutor.games import GameError, plain_of
+from stanchion.runtime.tutor.games import GameError, read_as
 from stanchion.tutor.envelope.envelope import Asked, Came, Episode, Over, TutorEnvelope
 
 Replies = tuple[tuple[str, ...], ...]
@@ -27,10 +26,7 @@ class Transcript(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def load_transcript(path: str | Path) -> Transcript:
     """Read a file of a transcript; raises `GameError`."""
-    try:
-        found = typed.convert(plain_of(path), Transcript)
-    except msgspec.ValidationError as error:
-        raise GameError(f"{path}: {error}") from None
+    found = read_as(path, Transcript)
     for law, turns in (("first", found.first), ("second", found.second)):
         if not turns or not all(turns):
             raise GameError(f"{path}: `{law}` has a turn without a reply, or no turn: give each turn one at least")

@@ -79,10 +79,10 @@ def read_rule(data: Any, where: str, domain: str = "") -> Rule:
         matches=_conditions(data.get("match", []), where),
         conclusions=_conclusions(data.get("conclude", {}), where),
         extracts=_extracts(data.get("extract", {}), where),
-        soundness=_one_of(data.get("soundness", "sound"), SOUND, f"{where}: soundness"),
+        soundness=one_of(data.get("soundness", "sound"), SOUND, f"{where}: soundness"),
         description=str(data.get("description", "")),
         domain=str(data.get("domain", "") or domain),
-        lifetime=_one_of(data.get("lifetime", "permanent"), ("permanent", "session"), f"{where}: lifetime"),
+        lifetime=one_of(data.get("lifetime", "permanent"), ("permanent", "session"), f"{where}: lifetime"),
         game_id=str(data.get("game_id", "")),
         turn=data["turn"] if isinstance(data.get("turn"), int) else 0,
         generated_by=str(data.get("generated_by", "")),
@@ -105,7 +105,7 @@ def _condition(field: Any, told: Any, where: str) -> Condition:
     if len(told) != 1:
         raise RuleError(f"{where}: the condition on `{field}` has {len(told)} operators: give one, and more conditions")
     ((operator, value),) = told.items()
-    checked: Any = _one_of(operator, OPERATORS, f"{where}: the operator of `{field}`")
+    checked: Any = one_of(operator, OPERATORS, f"{where}: the operator of `{field}`")
     if checked == "matches":
         check_pattern(value, where)
     if checked == "in" and not isinstance(value, list | tuple | str):
@@ -131,7 +131,7 @@ def _conclusions(given: Any, where: str) -> tuple[Conclusion, ...]:
         raise RuleError(f"{where}: `conclude` says what follows: a `truth`, an `entity`, or both")
     found = []
     for kind, told in given.items():
-        what = _one_of(kind, tuple(CONCLUDED), f"{where}: what it concludes")
+        what = one_of(kind, tuple(CONCLUDED), f"{where}: what it concludes")
         if not isinstance(told, Mapping):
             raise RuleError(f"{where}: `{kind}` is a mapping")
         only_known(told, CONCLUDED[what], f"{where}: `{kind}`")
@@ -140,7 +140,7 @@ def _conclusions(given: Any, where: str) -> tuple[Conclusion, ...]:
             raise RuleError(f"{where}: `{kind}` has no {'`text`' if what == 'truth' else '`value`'}")
         about = str(told.get("kind", ""))
         if what == "truth":
-            _one_of(about, KINDS, f"{where}: the kind of its truth")
+            one_of(about, KINDS, f"{where}: the kind of its truth")
         found.append(Conclusion(what, text, about, str(told.get("domain", "")), str(told.get("scope", ""))))
     return tuple(found)
 
@@ -155,7 +155,8 @@ def check_pattern(pattern: Any, where: str) -> None:
         raise RuleError(f"{where}: {error}") from error
 
 
-def _one_of(value: Any, known: tuple[str, ...], where: str) -> str:
+def one_of(value: Any, known: tuple[str, ...], where: str) -> str:
+    """A word that is known; raises `RuleError` with the nearest for another."""
     if value not in known:
         raise RuleError(f"{where} is `{value}`{_nearest(str(value), known)}")
     return str(value)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 import msgspec
 
@@ -15,7 +15,7 @@ from stanchion import typed
 from stanchion.kernel.regex import regex
 from stanchion.readings.claims.claim import COUNTS, Claim, Predicate, fault, normal
 from stanchion.readings.claims.facts import REPLACED, Ran
-from stanchion.tutor.rules.reading import RuleError, check_pattern, each_rule, named, only_known
+from stanchion.tutor.rules.reading import RuleError, check_pattern, each_rule, named, one_of, only_known
 from stanchion.tutor.rules.rule import compiled
 
 LONGEST: Final = 4_096
@@ -25,6 +25,9 @@ WORDS: Final = 64
 DIGITS: Final = 18
 _PLACE: Final = regex(r"\{([A-Za-z_]\w*)\}")
 _NUMBER: Final = regex(rf"[0-9]{{1,{DIGITS}}}")
+
+
+Soundness = Literal["sound", "heuristic"]
 
 
 class Spoken(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -49,7 +52,7 @@ class TypedRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     claim: Spoken
     rc: int | tuple[int, ...] = 0
     stdout: str = ""
-    soundness: Literal["sound", "heuristic"] = "heuristic"
+    soundness: Soundness = "heuristic"
     description: str = ""
 
     @property
@@ -61,6 +64,8 @@ class TypedRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 RULE: Final = frozenset(TypedRule.__struct_fields__)
 CLAIM: Final = frozenset(Spoken.__struct_fields__)
+PREDICATES: Final = tuple(str(one.value) for one in Predicate)
+SOUNDNESS: Final = get_args(Soundness)
 
 
 def read_typed_rules(data: Any, where: str = "rules") -> tuple[TypedRule, ...]:
@@ -72,6 +77,10 @@ def _read(data: Any, where: str, _domain: str) -> TypedRule:
     data, where = named(data, where, RULE)
     if isinstance(data.get("claim"), Mapping):
         only_known(data["claim"], CLAIM, f"{where}: `claim`")
+        if isinstance(data["claim"].get("predicate"), str):
+            one_of(data["claim"]["predicate"], PREDICATES, f"{where}: `predicate`")
+    if isinstance(data.get("soundness"), str):
+        one_of(data["soundness"], SOUNDNESS, f"{where}: `soundness`")
     try:
         rule = typed.convert(data, TypedRule)
     except msgspec.ValidationError as error:

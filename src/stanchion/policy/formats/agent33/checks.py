@@ -101,9 +101,10 @@ def _spent(reach: str, **own: Any) -> Callable[[str, Marks], Options]:
 _ANYWHERE: Final = {"root": ["/"], "outside_read": "allow", "outside_write": "allow"}
 """Where a path leads is not asked: only what it names."""
 _BY_TASK: Final = {
-    **_ANYWHERE, "shipped": False, "protected_read": "allow", "protected_write": "allow", "asked": "allow",
+    "root": [], "outside_read": "allow", "outside_write": "allow",
+    "shipped": False, "protected_read": "allow", "protected_write": "allow", "asked": "allow",
 }  # fmt: skip
-"""Only the patterns of the task are asked."""
+"""Only the patterns of the task are asked. Relative ones, like relative paths, start in the working directory."""
 _BEFORE: Final[dict[str, tuple[str, ...] | None]] = {PRE: None}
 _AFTER: Final[dict[str, tuple[str, ...] | None]] = {POST: OUTPUT}
 _TEXTS: Final[dict[str, tuple[str, ...] | None]] = {

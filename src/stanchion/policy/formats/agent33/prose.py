@@ -41,23 +41,21 @@ def _sentences() -> dict[str, str]:
 
 
 def condition(text: str) -> str:
-    """A check as a condition of a policy; `ValueError` says what is wrong with it.
+    """A check as a condition of a policy; `ValueError` says what is wrong with it. `false` fails for every action that
+    the guardrail applies to.
 
     `NAME does not match 'a' AND 'b'` is true where neither glob fits, `NAME matches 'a' OR 'b'` where one does.
     """
-    if not _WORD.search(text):
-        known = ", ".join(f"`{name}`" for name in sorted(CHECKS))
-        near = hint(text, CHECKS)
-        meant = f"{near} " if near.startswith("did you mean") else ""
-        what = "it says nothing about the action" if _COMPARES.search(text) else "there is no such check"
-        raise ValueError(
-            f"{what}: {meant}write a condition about it, such as `event.tool != 'deploy'`, or one of {known}"
-        )
+    speaks = _WORD.search(text) is not None
     made = _MATCHES.sub(_spelled_out, " ".join(text.split()))
     try:
         compile_condition(made, STANDARD)
     except ConditionError as error:
-        raise ValueError(str(error)) from None
+        if speaks:
+            raise ValueError(str(error)) from None
+        what = "it says nothing about the action" if _COMPARES.search(text) else "there is no such check"
+        other = "write a condition about it, such as `event.tool != 'deploy'`, or a named check"
+        raise ValueError(f"{what}: {other}: {hint(text, CHECKS)}") from None
     return made
 
 
