@@ -8,7 +8,6 @@ from typing import Annotated, Any, TypeVar
 
 import msgspec
 
-from stanchion import typed
 from stanchion.kernel.shown import StanchionError
 from stanchion.policy.composed import read_text
 from stanchion.policy.document import Document
