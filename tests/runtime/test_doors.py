@@ -85,7 +85,7 @@ def test_one_that_is_not_let_in_is_told_and_it_is_on_record() -> None:
         done, _ = await asyncio.wait(tasks[INSIDE:])
         store.goes.set()
         for task in done:
-            with pytest.raises(Refused, match=r"others wait for the state store, and this has waited 0\.0") as refused:
+            with pytest.raises(Refused, match=r"others wait for the state store, and this has waited \d") as refused:
                 task.result()
             assert refused.value.decision.code == "kernel.crowded"
         assert await asyncio.gather(*tasks[:INSIDE]) == list(range(INSIDE))

@@ -439,7 +439,7 @@ def test_threads_wait_for_a_connection_no_longer_than_said(server: Server) -> No
     assert pool.ask(command("PING")) == b"PONG"
     taken = Visit()
     pool.queue.take(taken)
-    with pytest.raises(Crowded, match=r"^0 other calls in this process wait for `.*`, and this one has waited 0\.0"):
+    with pytest.raises(Crowded, match=r"^0 other calls in this process wait for `.*`, and this one has waited \d"):
         pool.ask(command("PING"))
     assert not pool.rest.why
     pool.queue.leave(taken)

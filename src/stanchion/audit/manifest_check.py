@@ -17,8 +17,6 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from stanchion.kernel.shown import StanchionError
-
 FILES = {"jsonl_log": "jsonl_log_hash", "csv_features": "csv_features_hash", "recording": "recording_hash"}
 """Files that a manifest names under `outputs`, each with where its hash stands under `checksums`."""
 LARGEST = 16 << 20
@@ -33,7 +31,7 @@ class Wrong:
     why: str
 
 
-class NoManifest(StanchionError, ValueError):
+class NoManifest(ValueError):
     """What was given is no manifest at all."""
 
 

@@ -170,6 +170,7 @@ KINDS: Final[dict[str, Says]] = {
     "time": lambda value, _: f"began {shown(value['began'])}",
     "topped_up": _topped_up,
     "trusted": lambda value, _: counted(len(value), "policy").replace("policys", "policies"),
+    "trusted_text": lambda _, __: "the text of a policy that operators have trusted",
     ANCHOR: lambda value, _: f"written as far as record {value[0]:,}",
 }
 """How each kind of record is worded, by the first part of its name."""

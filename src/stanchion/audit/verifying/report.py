@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from stanchion.kernel.shown import StanchionError
 
-
-class CannotVerify(StanchionError):
+class CannotVerify(Exception):
     """The trail, the key or the witness cannot be read at all, so nothing is said about the trail."""
 
 
