@@ -67,7 +67,10 @@ def _known(shield: Experienced, tool: str, tenant: str) -> Known:
         return Known()
     whose, name = kept_name(shield, tenant), kept_name(shield, tool)
     known = shield.experience.at_hand(tier, whose, name)
-    return shield.experience.asked(whose, name) if known is None else known
+    if known is None:
+        shield.experience.flush()
+        known = shield.experience.asked(whose, name)
+    return known
 
 
 def context_of(desk: Desk, tool: str, args: dict[str, Any]) -> Flow[AdviceContext]:
