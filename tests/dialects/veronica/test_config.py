@@ -378,3 +378,24 @@ def test_options_of_a_feature_that_is_said_to_be_off_are_kept() -> None:
     later_off = BudgetConfig(max_calls=3)
     later_off.enabled = False
     assert VeronicaIntegration(shield=ShieldConfig(budget=later_off)).execute(CTX, lambda: 1) == 1
+
+
+def test_a_field_that_is_set_by_a_wrong_name_is_an_error() -> None:
+    config = ShieldConfig()
+    with pytest.raises(DialectError, match="`ShieldConfig` has no field `safemode`: did you mean `safe_mode`"):
+        config.safemode = SafeModeConfig(enabled=True)
+    with pytest.raises(DialectError, match="`SafeModeConfig` has no field `enable`: did you mean `enabled`"):
+        config.safe_mode.enable = True
+    assert not config.is_any_enabled
+
+
+@pytest.mark.parametrize("wrong", [0, -1, "100", float("nan"), True])
+def test_a_hook_with_a_wrong_deadline_is_an_error(wrong: object) -> None:
+    class Hook:
+        deadline_ms = wrong
+
+        def before_llm_call(self, _ctx: object) -> None:
+            """Pass."""
+
+    with pytest.raises(DialectError, match="`deadline_ms` is "):
+        VeronicaIntegration(pre_dispatch=Hook())

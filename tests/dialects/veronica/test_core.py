@@ -143,3 +143,19 @@ def test_a_buffer_keeps_what_came_until_it_is_full_or_complete() -> None:
         buffer.append("d")
     with pytest.raises(PartialBufferOverflow):
         PartialResultBuffer(max_bytes=3).append("four")
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, SystemExit, GeneratorExit])
+def test_a_probe_that_is_cut_off_does_not_keep_its_place(kind: type[BaseException]) -> None:
+    clock = FakeClock()
+    breaker = CircuitBreaker(1, 60, clock=clock)
+
+    def cut_off() -> None:
+        raise kind
+
+    breaker.record_failure()
+    clock.advance(60_001)
+    with pytest.raises(kind):
+        breaker.execute(cut_off)
+    clock.advance(60_001)
+    assert breaker.execute(len, "ab") == 2

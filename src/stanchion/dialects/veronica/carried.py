@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from typing import Any, Final
 
 from stanchion.dialects.errors import DialectError
-from stanchion.dialects.veronica.given import several
+from stanchion.dialects.veronica.given import several, whole
 from stanchion.dialects.veronica.words import ACTIONS, SAID, Decision, ToolCallContext
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Charge, Egress, Failure
@@ -67,7 +67,7 @@ class Carried:
         self._method = method
         self._name = type(hook).__name__
         self.id = f"{boundary}-{self._name}-{number}"
-        self.deadline_ms = getattr(hook, "deadline_ms", 1_000)
+        self.deadline_ms = whole("deadline_ms", getattr(hook, "deadline_ms", 1_000), 1)
         self.judge = self._ajudge if inspect.iscoroutinefunction(self._ask) else self._judge
 
     def _judge(self, event: Any) -> Any:

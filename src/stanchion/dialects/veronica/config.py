@@ -33,6 +33,9 @@ class _Named(Named):
         return made
 
     def __setattr__(self, name: str, value: Any) -> None:
+        known = [one.name for one in fields(self)]  # type: ignore[arg-type] # every subclass is a dataclass
+        if name not in known:
+            raise DialectError(f"`{type(self).__name__}` has no field `{name}`: {hint(name, known)}")
         if self._state == SEALED:  # type: ignore[attr-defined] # `__new__` has set it
             said = (
                 f"`{name}` of `{type(self).__name__}` is set after an integration was made of it, which does not see it"

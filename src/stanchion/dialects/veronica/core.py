@@ -224,6 +224,9 @@ class CircuitBreaker(Primitive):
         except Exception as error:
             self.record_failure(error)
             raise
+        except BaseException as error:
+            self._run.error(NAME, error, args={})  # it was cut off: a probe does not keep its place for good
+            raise
         self.record_success()
         return result
 
