@@ -165,6 +165,10 @@ WRONG |= {
         lambda: rails(OWN, changes={"safety-05": {}}),
         "`changes` needs the guardrail `safety-05`: did you mean `safety-050`?",
     ),
+    "changes of what is built in": (
+        lambda: rails("agent-33", changes={"builtin-003": {"action": "warn"}}),
+        "`changes` names `builtin-003`, which is built in: only an emergency bypass",
+    ),
     "changes that are a list": (lambda: rails(OWN, changes=["a"]), "`changes` is a `list`: give a mapping"),
     "responses that are numbers": (lambda: rails(safety_responses=[3]), "`safety_responses` has a `int`: give a list"),
     "autonomy as a text": (lambda: rails(autonomy="no"), "`autonomy` is `'no'`: give `True` or `False`"),

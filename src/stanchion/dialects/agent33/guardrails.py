@@ -18,6 +18,7 @@ from stanchion.dialects.agent33.words import RiskLevel, names_of, word
 from stanchion.dialects.errors import DialectError
 from stanchion.kernel.scopes import FLEET
 from stanchion.policy.errors import PolicyError
+from stanchion.policy.formats.agent33.checks import BUILT_IN
 from stanchion.policy.loosens import PolicyLoosens
 from stanchion.policy.nearest import hint, nearest
 from stanchion.runtime.shield import Shield
@@ -247,6 +248,9 @@ def policy_for(
         name: (_mapping(one, f"changes.{name}", "of options to values"), "changes")
         for name, one in _mapping(changes, "changes", "of guardrails to their options").items()
     }
+    fixed = next((name for name in wanted if name in BUILT_IN), None)
+    if fixed is not None:
+        raise DialectError(f"`changes` names `{fixed}`, which is built in: only an emergency bypass sets it aside")
     for name in names_of(log_passes, "log_passes", "guardrails"):
         wanted[name] = ({**wanted.get(name, _NONE)[0], "log_pass": True}, "log_passes")
     if sandbox is not None:
