@@ -74,7 +74,7 @@ class ProvidedShelf(MemoryShelf):
     def write(self, incidents: Sequence[Incident]) -> None:
         """Tell a batch; what was told before it failed is not told again."""
         for one in incidents:
-            self._catch_up()
+            self._settle()
             if one.id in self._told:
                 continue
             self._ask("log_incident", told_of(one), about=one.id)
@@ -125,18 +125,21 @@ class ProvidedShelf(MemoryShelf):
             said = "give a mapping with `successes` and `failures`"
             raise ShelfError(f"`get_tool_stats` of the storage provider gave something else: {said}") from None
 
-    def _catch_up(self) -> None:
-        """What nobody waited for any more, and was told all the same, has been told."""
+    def _settle(self) -> None:
+        """See to what nobody waited for any more: what was told all the same has been told, and while it has not come
+        back nothing else is asked."""
         late = self._late
-        if late is not None and late.about and late.answer.done() and late.answer.exception() is None:
+        if late is None:
+            return
+        if not late.answer.done():
+            raise ShelfError(f"`{late.name}` of the storage provider has not come back")
+        if late.about and late.answer.exception() is None:
             self._told.add(late.about)
+        self._late = None
 
     def _ask(self, name: str, *given: Any, about: str = "") -> Any:
-        """What a method of the provider gives, awaited where it has to be. All of them run on one thread. While one has
-        not come back nobody waits for another."""
-        late = self._late
-        if late is not None and not late.answer.done():
-            raise ShelfError(f"`{late.name}` of the storage provider has not come back")
+        """What a method of the provider gives, awaited where it has to be. All of them run on one thread."""
+        self._settle()
         ask = Ask(name, getattr(self._provider, name), given, Future(), about)
         self._asked().put(ask)
         try:
