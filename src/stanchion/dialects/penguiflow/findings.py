@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any, Final
 
 import msgspec
@@ -153,6 +154,17 @@ def _args(decision: GuardrailDecision, stop: StopSpec) -> tuple[str | float | No
 
 Seated = dict[str, tuple[str, bool]]
 """Guards by their ids: the rule that each is part of, and whether that is judged inline."""
+
+
+PASSED: Final = GuardrailDecision(GuardrailAction.ALLOW, NOBODY, NOTHING)
+"""What most decisions are; none of its fields can be changed."""
+
+
+def passed(decision_id: str) -> GuardrailDecision:
+    """That no rule has anything against an event, under the id of its decision."""
+    made = copy(PASSED)
+    msgspec.structs.force_setattr(made, "decision_id", decision_id)
+    return made
 
 
 def decision_of(decision: Decision, place: Path, usual: Escalation, seated: Seated) -> GuardrailDecision:

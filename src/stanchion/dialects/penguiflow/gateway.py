@@ -16,7 +16,7 @@ from stanchion.dialects.penguiflow.events import (
     GuardrailEvent,
 )
 from stanchion.dialects.penguiflow.fields import one_text, shown, typed
-from stanchion.dialects.penguiflow.findings import CAN, FAILED, NOBODY, NOTHING, Seated, decision_of, failed
+from stanchion.dialects.penguiflow.findings import CAN, FAILED, Seated, decision_of, failed, passed
 from stanchion.dialects.penguiflow.guards import HEARD, PIECES, Heard, guards_of
 from stanchion.dialects.penguiflow.inbox import checked_inbox
 from stanchion.dialects.penguiflow.packs import GuardrailPolicyPack, Settled, configured
@@ -24,7 +24,7 @@ from stanchion.dialects.penguiflow.reports import flow_of
 from stanchion.dialects.penguiflow.routing import LONGEST_MS, DefaultRiskRouter
 from stanchion.dialects.penguiflow.rules import RuleRegistry
 from stanchion.dialects.penguiflow.standing import last_words, leave_words, left_words
-from stanchion.dialects.penguiflow.words import GuardrailAction, GuardrailDecision
+from stanchion.dialects.penguiflow.words import GuardrailDecision
 from stanchion.kernel.actions import Action
 from stanchion.kernel.context import Context
 from stanchion.kernel.decision import Decision
@@ -239,7 +239,7 @@ class GuardrailGateway:
         finally:
             HEARD.set(before)
         if decision.action == Action.ALLOW and not decision.findings and not decision.shadow:
-            return GuardrailDecision(GuardrailAction.ALLOW, NOBODY, NOTHING, decision.id)
+            return passed(decision.id)
         if decision.action == Action.RETRY:
             run.desk.take_back(decision.advice)  # the planner has it from here
         said = self._said_of(run, decision, place, heard)
