@@ -5,8 +5,10 @@ from __future__ import annotations
 import random
 import sqlite3
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -172,6 +174,19 @@ def test_a_file_of_something_else_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(ShelfError, match="something else"):
         shelf.write([incident(1)])
     shelf.close()
+
+
+def test_several_make_the_file_at_once(tmp_path: Path) -> None:
+    for number in range(20):
+        path, ready = tmp_path / f"{number}.db", Barrier(6)
+
+        def asked(path: Path = path, ready: Barrier = ready) -> int:
+            with closing(SqliteShelf(path)) as own:
+                ready.wait()
+                return own.known("acme", "pay", TODAY).tally.successes
+
+        with ThreadPoolExecutor(6) as pool:
+            assert [one.result() for one in [pool.submit(asked) for _ in range(6)]] == [0] * 6
 
 
 def test_postgres_drops_whole_months_and_shows_the_columns_of_the_specification(place: Place) -> None:

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from stanchion.dialects.guardian import (
     StorageProvider,
 )
 from stanchion.dialects.guardian.provided import shelf_for
+from stanchion.runtime.learning.process import PROCESS
 from stanchion.testing import FakeClock
 from tests.dialects.guardian.playing import call, failing, guarded
 from tests.ports import Port
@@ -346,6 +348,29 @@ def test_processes_share_storage_and_no_memory(tmp_path: Path) -> None:
         assert guardian.experience.get_session_stats()["total_calls"] == 1
         clock.advance(60_000)
         assert guardian.experience.get_tool_reliability("pay") == 2 / 3, "and the storage has it"
+
+
+def test_a_question_waits_for_those_who_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that asks how reliable a tool is hears of what others have stored, however long a batch takes."""
+    monkeypatch.setattr("stanchion.runtime.learning.keeper.PATIENCE_S", 0.0)
+    path = tmp_path / "g.db"
+    with GuardianLayer(db_path=path, journal="memory:") as before:
+        before.report_result(call("pay", n=0), True)
+    PROCESS._entries.clear()  # as in another process
+    with GuardianLayer(db_path=path, journal="memory:") as guardian:
+        guardian.report_result(call("pay", n=1), False, "timeout")
+        writing, held = guardian.shield.experience._writing, threading.Event()
+
+        def write() -> None:
+            with writing:
+                held.set()
+                time.sleep(0.2)
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        assert held.wait(30)
+        assert guardian.experience.get_tool_reliability("pay") == 0.5
+        writer.join()
 
 
 @pytest.mark.parametrize("scheme", ["redis", "postgresql"])

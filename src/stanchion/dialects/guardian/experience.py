@@ -107,7 +107,8 @@ class ExperienceLayer:
             raise DialectError(f"`tool_name` is `{tool_name!r}`: give the name of a tool")
         if arguments is not None and not isinstance(arguments, Mapping):
             raise DialectError(f"`arguments` is `{type(arguments).__name__}`: give a mapping of names to values")
-        return context_of(self._sitting.run.desk, tool_name, {} if arguments is None else dict(arguments))
+        given = {} if arguments is None else dict(arguments)
+        return context_of(self._sitting.run.desk, tool_name, given, patient=True)
 
     def close(self) -> None:
         """Let go of what is this layer's own."""

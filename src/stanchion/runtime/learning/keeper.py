@@ -195,6 +195,14 @@ class Keeper:
                 raise ShelfError(f"experience is being written for longer than {PATIENCE_S} s")
             return self._read(tenant, tool)
 
+    def settled(self, tenant: str, tool: str) -> Known:
+        """What is known of a tool when all that waits has been brought to the store. It is for a program's own
+        question, which waits for those who write as long as they take; `ShelfError` where the store cannot be read."""
+        with self._writing:
+            self._digest()
+            self._write()
+            return self._read(tenant, tool)
+
     def own(self, tenant: str, tool: str) -> Known:
         """What this process knows of a tool by itself."""
         entry = PROCESS.get(self._place, tenant, tool)

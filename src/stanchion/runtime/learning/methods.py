@@ -67,20 +67,19 @@ def _known(shield: Experienced, tool: str, tenant: str) -> Known:
         return Known()
     whose, name = kept_name(shield, tenant), kept_name(shield, tool)
     known = shield.experience.at_hand(tier, whose, name)
-    if known is None:
-        shield.experience.flush()
-        known = shield.experience.asked(whose, name)
-    return known
+    return shield.experience.settled(whose, name) if known is None else known
 
 
-def context_of(desk: Desk, tool: str, args: dict[str, Any]) -> Flow[AdviceContext]:
+def context_of(desk: Desk, tool: str, args: dict[str, Any], patient: bool = False) -> Flow[AdviceContext]:
     """What advice about a call is made from, by all tiers. The store is asked where the process does not know the
-    tool; where it cannot be, what the process knows has to do."""
+    tool; where it cannot be, what the process knows has to do. `patient` is one who asks beside the way of any call:
+    what waits is brought to the store first, however long that takes."""
     shield: Any = desk.shield
     if shield.policy.file.experience.tier == NOTHING:
         return AdviceContext(tool)
     plans = desk.plans
-    return (yield from context_for(desk, kept_name(plans, tool), kept_args(plans, tool, _content(args))[0]))
+    given = kept_args(plans, tool, _content(args))[0]
+    return (yield from context_for(desk, kept_name(plans, tool), given, patient))
 
 
 def _content(args: dict[str, Any]) -> dict[str, Any]:
@@ -92,7 +91,7 @@ def _content(args: dict[str, Any]) -> dict[str, Any]:
     return content if isinstance(content, dict) else {}
 
 
-def context_for(desk: Desk, name: str, given: dict[str, Any]) -> Flow[AdviceContext]:
+def context_for(desk: Desk, name: str, given: dict[str, Any], patient: bool = False) -> Flow[AdviceContext]:
     """The same by the name and the arguments as they are kept."""
     shield: Any = desk.shield
     tier, plans = shield.policy.file.experience.tier, desk.plans
@@ -102,7 +101,7 @@ def context_for(desk: Desk, name: str, given: dict[str, Any]) -> Flow[AdviceCont
     known = keeper.at_hand(tier, tenant, name)
     if known is None:
         try:
-            known = yield Invoke(keeper.asked, (tenant, name))
+            known = yield Invoke(keeper.settled if patient else keeper.asked, (tenant, name))
         except ShelfError:
             known = keeper.own(tenant, name)
     return advice_context(name, given, met, met.good, known, shield.clock() // DAY_MS)

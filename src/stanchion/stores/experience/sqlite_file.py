@@ -13,7 +13,9 @@ from stanchion.locks import Lock
 from stanchion.stores.protocol import StoreError
 from stanchion.stores.sqlite import forks
 from stanchion.stores.sqlite.connections import made
+from stanchion.stores.sqlite.schema import facts
 from stanchion.stores.sqlite.troubles import explain
+from stanchion.stores.sqlite.wait import patiently
 
 MARK: Final = 0x53746145
 """What marks a file as one of experience: `StaE` in ASCII."""
@@ -94,16 +96,7 @@ class File:
     def write(self, change: Callable[[sqlite3.Connection], T]) -> T:
         """What comes of a change, which is made wholly or not at all."""
         with self._troubles(), self._lock:
-            db = self._connected()
-            db.execute("BEGIN IMMEDIATE")
-            try:
-                answer = change(db)
-                db.execute("COMMIT")
-            except BaseException:
-                if db.in_transaction:
-                    db.execute("ROLLBACK")
-                raise
-            return answer
+            return _wholly(self._connected(), "BEGIN IMMEDIATE", change)
 
     def close(self) -> None:
         """Close the file for good."""
@@ -143,7 +136,8 @@ class File:
         uri = f"{self.path.as_uri()}?mode={mode}"
         db = sqlite3.connect(uri, uri=True, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
         try:
-            self._prepare(db)
+            # Several processes may make the file at once, and SQLite itself waits in some of the steps only.
+            patiently(lambda: self._prepare(db), BUSY_S)
         except BaseException:
             db.close()
             raise
@@ -156,20 +150,31 @@ class File:
             db.execute("PRAGMA wal_autocheckpoint = 8000")
             db.execute(f"PRAGMA cache_size = -{CACHE_KB}")
             if not _version(db, self.path):
-                db.execute("BEGIN EXCLUSIVE")
-                for statement in TABLES if not _version(db, self.path) else ():
-                    db.execute(statement)
-                db.execute("COMMIT")
+                _wholly(db, "BEGIN EXCLUSIVE", self._make)
         elif not _version(db, self.path):
             raise ShelfError(f"`{self.path}` holds no experience yet")
 
+    def _make(self, db: sqlite3.Connection) -> None:
+        for statement in TABLES if not _version(db, self.path) else ():
+            db.execute(statement)
+
+
+def _wholly(db: sqlite3.Connection, begin: str, change: Callable[[sqlite3.Connection], T]) -> T:
+    db.execute(begin)
+    try:
+        answer = change(db)
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise
+    return answer
+
 
 def _version(db: sqlite3.Connection, path: Path) -> int:
-    (mark,) = db.execute("PRAGMA application_id").fetchone()
-    (version,) = db.execute("PRAGMA user_version").fetchone()
-    (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    mark, version, tables = facts(db)
     if mark != MARK and (mark or version or tables):
         raise ShelfError(f"`{path}` is a database of something else: move it away, or use another store")
     if version > VERSION:
         raise ShelfError(f"`{path}` was written by a newer Stanchion: upgrade Stanchion, or use another store")
-    return int(version)
+    return version

@@ -49,7 +49,7 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
 
 def check(db: sqlite3.Connection, path: Path, migrations: tuple[Migration, ...] = MIGRATIONS) -> int:
     """The version of a file, 0 for an empty one; `StoreError` where it is not ours, or newer than we know."""
-    mark, version, tables = _facts(db)
+    mark, version, tables = facts(db)
     if mark == FORMER_ID:
         raise StoreError(FORMER.format(f"`{path}`"))
     if mark != APPLICATION_ID and (mark or version or tables):
@@ -79,7 +79,7 @@ def migrate(db: sqlite3.Connection, path: Path, migrations: tuple[Migration, ...
             raise
 
 
-def _facts(db: sqlite3.Connection) -> tuple[int, int, int]:
+def facts(db: sqlite3.Connection) -> tuple[int, int, int]:
     """Mark, version and number of tables, all of one moment: somebody else may be bringing the file up to date."""
     alone = not db.in_transaction
     if alone:
