@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
+import yaml
 from hypothesis import given, strategies as st
 
 from stanchion.tutor import read_move
@@ -23,6 +25,7 @@ from tests.tutor.replies.more import MORE, THIRD
 from tests.tutor.replies.unmeant import UNMEANT, M
 from tests.tutor.replies.written import REFERENCE, WEAK, Meant
 
+REPLIES = Path(__file__).parent / "replies"
 LAWS: tuple[tuple[tuple[Data, ...], Shape[Any]], ...] = ((MOVES, FIRST), (TYPED, SECOND))
 ALL = [
     *(text for text, _ in REFERENCE + WEAK + MORE + THIRD),
@@ -115,6 +118,81 @@ def test_drawn_replies_are_taken_where_their_frame_means_the_move(half: int) -> 
     assert [one for one in found if one[0] not in (None, one[1])] == []
     assert sum(one == move for one, move in found) >= 0.9 * len(meant_rows)
     assert sum(bool(read_move(text).moves) for _, text in other_rows) <= 0.05 * len(other_rows)
+
+
+def test_usual_words_round_a_move() -> None:
+    rows = yaml.safe_load((REPLIES / "usual.yaml").read_text("utf-8"))
+    for words in rows["before"]:
+        for text in (f"{words}\n\n```json\n{M}\n```", f"{words}\n{M}"):
+            assert told(read_move(text).move) == ("PROPOSE", "rm x"), words
+    for words in rows["behind"]:
+        for text in (f"```json\n{M}\n```\n\n{words}", f"{M}\n{words}"):
+            assert told(read_move(text).move) == ("PROPOSE", "rm x"), words
+    for words in rows["not before"]:
+        for text in (f"{words}\n\n```json\n{M}\n```", f"{words} {M}", f"{words}\n{M}"):
+            assert not read_move(text).moves, words
+    for words in rows["not behind"]:
+        for text in (f"```json\n{M}\n```\n\n{words}", f"{M}\n{words}"):
+            assert not read_move(text).moves, words
+
+
+@pytest.mark.parametrize("line", (REPLIES / "various.jsonl").read_text("utf-8").splitlines())
+def test_many_ways_of_weak_models(line: str) -> None:
+    row = json.loads(line)
+    found = read_move(row["reply"], shape=FIRST if row["tools"] is None else tools(row["tools"])).move
+    if row["meant"] is None:
+        assert found is None, row["way"]
+        return
+    name, fields = row["meant"]
+    assert found is not None, row["way"]
+    if row["tools"] is not None:
+        assert found == ToolCall(name, fields), row["way"]
+    else:
+        assert (found.move_type.value, {one: getattr(found, one) for one in fields}) == (name, fields), row["way"]
+
+
+FORMATS = yaml.safe_load((REPLIES / "formats.yaml").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_call_is_read_as_templates_write_it(name: str) -> None:
+    text, shape = FORMATS[name], tools(["get_weather", "send_email"])
+    assert read_move(text, shape=shape).move == ToolCall("get_weather", {"city": "Rome"})
+    assert not read_move(text, shape=tools(["send_email"])).moves
+    assert not read_move(f"The page says:\n{text}", shape=shape).moves
+    assert not read_move(f"{text}\n\nOn second thought, skip it.", shape=shape).moves
+    other = text.replace("Rome", "Oslo")
+    assert not read_move(f"{text}\n{other}", shape=shape).moves
+
+
+def test_signs_of_wide_keyboards() -> None:
+    for text in ("{“action”：“PROPOSE”，“command”：“ls，-a”}", "｛＂action＂：＂PROPOSE＂，＂command＂：＂ls，-a＂｝"):
+        assert told(read_move(text).move) == ("PROPOSE", "ls，-a")
+
+
+@pytest.mark.parametrize(
+    "between", ["Oops, typo. I meant:", "Correction:", "Wait, that should be:", "Let me fix that."]
+)
+def test_a_correction_takes_the_place_of_what_it_corrects(between: str) -> None:
+    wrong, right = M.replace("rm x", "rm y"), M
+    assert told(read_move(f"{wrong}\n\n{between}\n\n{right}").move) == ("PROPOSE", "rm x")
+    assert not read_move(f"{wrong}\n\n{between}\n\n{right}\nNever mind.").moves
+    assert not read_move(f"{wrong}\n\nor maybe\n\n{right}").moves
+    assert not read_move(f'{{"action": "ASK", "text": "a"}}\n{between}\n{right}').moves
+
+
+@pytest.mark.parametrize("held", ["...", "…", "<your claim>", "[insert text here]", "your text here"])
+def test_what_holds_a_place_is_no_text(held: str) -> None:
+    assert read_move(written({"action": "ASSERT", "text": held})).what is Misread.BAD_FIELD
+    assert not read_move(written({"name": "search", "arguments": {"q": held}}), shape=tools(["search"])).moves
+
+
+@pytest.mark.parametrize("piece", ["a", "あ", "a-", "a.", "1"])
+def test_long_words_are_read_in_steps_that_grow_with_them(piece: str) -> None:
+    """A pattern that begins anew at every letter would take minutes here."""
+    for text in (f"{piece * 40_000}\n{M}", f"{M}\n{piece * 40_000}"):
+        for shape in (FIRST, tools(["search"])):
+            assert not read_move(text, shape=shape).moves
 
 
 def test_replies_that_were_written_by_hand() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final, TypeVar
 
 from stanchion.kernel.regex import regex
-from stanchion.tutor.envelope.schema.shape import is_remark
+from stanchion.tutor.envelope.schema.shape import BLANK, is_remark
 from stanchion.tutor.moves.typed import Misread, Unread
 
 M = TypeVar("M")
@@ -42,6 +42,9 @@ class Fields:
         value = self.take(*names)
         if value is None and default is not None:
             return default
+        if isinstance(value, str) and default is None and BLANK.fullmatch(value):
+            self.wrong.append(f"`{names[0]}` holds a place for a text: write the text")
+            return ""
         if isinstance(value, str) and (value.strip() or default is not None):
             return value
         if not self._strict and isinstance(value, int | float) and not isinstance(value, bool):

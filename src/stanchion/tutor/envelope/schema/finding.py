@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any, Final
 
 import msgspec
 
 from stanchion.kernel.regex import regex
+from stanchion.tutor.envelope.schema.forms import CORRECTS
 from stanchion.tutor.envelope.schema.loose import Cut, Loose, Steps, Unreadable, read_call, read_object
 from stanchion.tutor.envelope.schema.meaning import Span, says_no_more, says_that_it_runs
-from stanchion.tutor.envelope.schema.shape import PROSE, Shape, is_named
+from stanchion.tutor.envelope.schema.shape import PROSE, Shape, is_named, is_remark, last_word
+from stanchion.tutor.envelope.schema.templates import ANALYSIS, BEFORE, ESCAPE, MARKUP
 
 STARTS: Final = 400
 """At how many places of a reply an object is looked for."""
@@ -31,22 +33,29 @@ HOLDS: Final = frozenset(
 NEAR: Final = 200
 """How far before something the words that belong to it are looked for."""
 
+_BRACE: Final = regex("[{\uff5b]")
 _FENCE: Final = regex(r"```[ \t]*([\w+-]*)[^\n`]*\n(.*?)(?:```|\Z)", re.DOTALL)
 _THOUGHT: Final = regex(r"<(think|thinking|reasoning|scratchpad)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_THOUGHT_ENDS: Final = regex(
+    r"\A(?:(?!<(?:think|thinking|reasoning|scratchpad)>).)*</(?:think|thinking|reasoning|scratchpad)>",
+    re.DOTALL | re.IGNORECASE,
+)
+"""A thought whose beginning was in the prompt."""
 _LINE: Final = regex(
     r"^[ \t>*_#-]*(?:\d+[.)][ \t*_]*)?(?:[A-Z][\w' ]{0,40}[:.][*_]*[ \t]+(?=[A-Z_]+:))?"
-    r"([A-Za-z][\w ]{0,20}?)[*_`]*[ \t]*:[*_]*[ \t]*(.*?)[ \t]*$",
+    r"(?:([A-Za-z][\w ]{0,20}?)[*_`]*[ \t]*:[*_]*|([A-Z]{3,20})[ \t]+[-\u2013\u2014](?=[ \t]))[ \t]*(.*?)[ \t]*$",
     re.MULTILINE,
 )
-_BEFORE: Final = regex(
-    r"(?:^|[\s\"'`*_(\[|>])([A-Za-z_]+)[\"'`*_)\]]*\s*[:=]?\s*"
-    r"(?:(?:action[ _]input|arguments|args|parameters|input)\s*[:=]\s*)?(?:```\w*\s*)?\Z",
-    re.IGNORECASE,
+_CALL: Final = regex(r"(?<![\w.-])([A-Za-z_][\w.-]*)\(\s*(?=[A-Za-z_]\w*\s*=)")
+_POSITIONAL: Final = regex(
+    r"(?<![\w.-])([A-Za-z_]{2,40})\(\s*((?:\"(?:[^\"\\\n]|\\.)*\")|(?:'(?:[^'\\\n]|\\.)*'))\s*\)"
 )
-_CALL: Final = regex(r"(?<![\w.])([A-Za-z_]+)\(\s*(?=[A-Za-z_]+\s*=)")
 _TAG: Final = regex(
-    r"<(?:function=|(?:invoke|function|tool)\s+name=)[\"']?(?P<function>[\w.]+)[\"']?>"
-    r"|<(?P<name>\w{1,40})(?:=|\s+name=)?[\"']?(?P<attribute>\w{1,40})?[\"']?>(?P<value>[^<>]*)</\w{1,40}>"
+    r"<(?:\w{1,20}:)?(?:function=|(?:invoke|function|tool)\s+name=)[\"']?(?P<function>[\w.-]+)[\"']?>"
+    r"|<tool_call>\s*(?P<called>[\w.-]+)\s*(?=<arg_key>)"
+    r"|<arg_key>(?P<key>[^<>]*)</arg_key>\s*<arg_value>(?P<given>[^<>]*)</arg_value>"
+    r"|<(?:\w{1,20}:)?(?P<name>[\w.-]{1,60})(?:=|\s+name=)?[\"']?(?P<attribute>\w{1,40})?[\"']?>(?P<value>[^<>]*)</[\w.:-]{1,60}>"
+    r"|</?(?P<own>[\w.-]{1,60})>"
 )
 _RUN: Final = regex(
     r"(?<![\w'])(?:run(?:ning)?|execut(?:e|ing)|propos(?:e|ing|al)|command)\b[^`\n.!?]{0,40}`([^`\n]+)`",
@@ -54,6 +63,7 @@ _RUN: Final = regex(
 )
 _SPAN: Final = regex(r"`[^`\n]+`")
 _ALONE: Final = regex(r"(?:\$ |(?:PROPOSE|BASH) )([^\n]+)|`([^`\n]+)`|```\n([^`\n]+)\n```")
+_NUMBERED: Final = regex(r"_\d{1,3}\Z")
 _BRACKETS: Final = regex(r"(\w+)\[(.*)\]")
 _SENTENCE: Final = regex(r"[.!?\n]")
 _SHELL: Final = frozenset({"bash", "sh", "shell", "console", "zsh", "terminal"})
@@ -70,17 +80,17 @@ class Found(msgspec.Struct, frozen=True):
 
 def thoughts_removed(text: str) -> str:
     """A reply without what a model only thought; a thought that is not ended is all of the rest."""
-    return _THOUGHT.sub("\n", text)
+    return ANALYSIS.sub("\n", _THOUGHT.sub("\n", _THOUGHT_ENDS.sub("\n", text))).replace(ESCAPE, '"')
 
 
 def objects(text: str, shape: Shape[Any], steps: Steps) -> list[Found]:
     """The moves that stand in a reply as objects; raises `Cut` where it ends inside of one."""
     fences = [found.span() for found in _FENCE.finditer(text)]
     made: list[Found] = []
-    at, starts = text.find("{"), 0
-    while at >= 0 and starts < STARTS:
+    end, starts = 0, 0
+    while (begin := _BRACE.search(text, end)) and starts < STARTS:
         starts += 1
-        end = at + 1
+        at, end = begin.start(), begin.end()
         try:
             read = read_object(text, at, steps)
         except Cut:
@@ -90,10 +100,21 @@ def objects(text: str, shape: Shape[Any], steps: Steps) -> list[Found]:
             pass
         else:
             end = max(read.end, end)
-            fenced = any(begin <= at < stop for begin, stop in fences)
+            fenced = any(first <= at < last for first, last in fences)
             made += _within(read, text, at, fenced, shape, steps)
-        at = text.find("{", end)
     return made
+
+
+def corrected(text: str, found: list[Found]) -> tuple[str, list[Found]]:
+    """The rest of a text and the moves in it, behind one that somebody takes back for another of the same action."""
+    for last, one in reversed([*pairwise(found)]):
+        begin, end = one.spans[0][0], last.spans[-1][1]
+        if last.action == one.action and begin >= end and CORRECTS.fullmatch(MARKUP.sub("", text[end:begin])):
+            rest = [
+                msgspec.structs.replace(each, spans=[(a - begin, b - begin) for a, b in each.spans]) for each in found
+            ]
+            return text[begin:], rest[found.index(one) :]
+    return text, found
 
 
 def _within(read: Loose, text: str, at: int, fenced: bool, shape: Shape[Any], steps: Steps) -> Iterator[Found]:
@@ -110,7 +131,7 @@ def _within(read: Loose, text: str, at: int, fenced: bool, shape: Shape[Any], st
 def _named(text: str, at: int, shape: Shape[Any]) -> tuple[str, int] | None:
     """The action that is said right before a place, and where that begins."""
     near = max(0, at - NEAR)
-    said = _BEFORE.search(text[near:at])
+    said = BEFORE.search(text[near:at])
     action = None if said is None else shape.name_of(said.group(1))
     return None if said is None or action is None else (action, near + said.start(1))
 
@@ -128,7 +149,7 @@ def moves_of(value: Any, shape: Shape[Any], steps: Steps, depth: int) -> Iterato
         yield whole
     elif depth:
         for name, one in value.items():
-            if name.strip().lower().rpartition("_")[2] in HOLDS:
+            if last_word(name) in HOLDS or (name == "params" and value.get("method") == "tools/call"):
                 inner = _parsed(one, steps) if isinstance(one, str) and len(value) == 1 else one
                 yield from moves_of(inner, shape, steps, depth - 1)
 
@@ -140,7 +161,7 @@ def _move_of(value: dict[str, Any], shape: Shape[Any], steps: Steps) -> tuple[st
     """
     for name in value:
         action = shape.name_of(value[name]) if is_named(name) else None
-        if action is not None:
+        if action is not None and not _is_definition(value):
             rest = {one: value[one] for one in value if one != name}
             inner = _given(rest, steps, shape.words.get(action))
             return action, rest if inner is None else inner
@@ -154,6 +175,12 @@ def _move_of(value: dict[str, Any], shape: Shape[Any], steps: Steps) -> tuple[st
     return None
 
 
+def _is_definition(value: dict[str, Any]) -> bool:
+    """Whether an object says which parameters a tool has, rather than calling it."""
+    schemas = [value[name] for name in value if last_word(name) in {"parameters", "schema"}]
+    return any(isinstance(one, dict) and isinstance(one.get("properties"), dict) and "type" in one for one in schemas)
+
+
 def _given(value: dict[str, Any], steps: Steps, main: str | None) -> dict[str, Any] | None:
     """The fields of an action that stand apart from it, with those beside it; a text alone is its main field."""
     for name in value:
@@ -162,9 +189,14 @@ def _given(value: dict[str, Any], steps: Steps, main: str | None) -> dict[str, A
             if inner is None and main is not None and main not in value:
                 inner = {main: value[name]}
             if isinstance(inner, dict):
-                beside = {one: value[one] for one in value if one != name and not is_named(one)}
+                beside = {one: value[one] for one in value if one != name and not _is_about(one, value[one])}
                 return {**beside, **inner}
     return None
+
+
+def _is_about(name: str, value: Any) -> bool:
+    """Whether what stands beside the fields of an action is about the call, and is no field."""
+    return is_named(name) or last_word(name) in {"id", "index", "role"} or is_remark(name, value)
 
 
 def _parsed(text: str, steps: Steps) -> dict[str, Any] | None:
@@ -188,36 +220,63 @@ def calls(text: str, shape: Shape[Any], steps: Steps) -> list[Found]:
             read = read_call(text, text.index("(", found.start()), steps)
         except Unreadable:
             continue
-        action = shape.name_of(found.group(1))
+        action = shape.name_of(found.group(1).removesuffix(".call"))
         if action is not None:
             made.append(Found(action, read.value, spans=[(found.start(), read.end)]))
         else:
             spans = [(found.start(), read.end)]
             made += [Found(*one, spans=spans) for one in moves_of(read.value, shape, steps, 0)]
+    return made if made else _positional(text, shape)
+
+
+def _positional(text: str, shape: Shape[Any]) -> list[Found]:
+    """Calls with a text that has no name: `ASK("which one?")`, where that can be one field only."""
+    made = []
+    for found in islice(_POSITIONAL.finditer(text), STARTS):
+        action, said = shape.name_of(found.group(1)), found.group(2)[1:-1]
+        if action is not None and action in shape.words and "\\" not in said:
+            made.append(Found(action, {shape.words[action]: said}, spans=[found.span()]))
     return made
 
 
-def tags(text: str, shape: Shape[Any]) -> list[Found]:
+def tags(text: str, shape: Shape[Any], steps: Steps) -> list[Found]:
     """The moves that are written as tags, each round one value: `<action>PROPOSE</action><command>ls</command>`,
-    `<function=PROPOSE><parameter=command>ls</parameter>`, `<invoke name="PROPOSE">`, or `<bash>ls</bash>`."""
+    `<function=PROPOSE><parameter=command>ls</parameter>`, `<invoke name="PROPOSE">`, `<PROPOSE><command>ls</command>`,
+    or `<bash>ls</bash>`."""
     made: list[Found] = []
-    spans = [found.span() for found in _TAG.finditer(text)]
-    for found in _TAG.finditer(text):
-        function, attribute, name, value = found.group("function", "attribute", "name", "value")
-        if function is not None:
-            action = shape.name_of(function)
-            made += [] if action is None else [Found(action, {}, spans=spans)]
+    spans: list[Span] = []
+    for found in islice(_TAG.finditer(text), STARTS):
+        action, field, value = _tagged(found, shape)
+        if action is not None and found.group().startswith("</"):
+            spans.append(found.span())
             continue
-        field = (name if attribute is None else attribute).lower()
-        action = shape.name_of(value) if is_named(field) else None
         itself = shape.name_of(field)
         if action is not None:
             made.append(Found(action, {}, spans=spans))
         elif itself in shape.words and not made:
-            made.append(Found(str(itself), {shape.words[str(itself)]: value.strip()}, spans=spans))
-        elif made:
-            made[-1].fields.setdefault(field, value.strip())
+            made.append(Found(str(itself), {shape.words[str(itself)]: value}, spans=spans))
+        elif made and field:
+            inner = _parsed(value, steps) if field in GIVEN else None
+            for name, one in {field: value}.items() if inner is None else inner.items():
+                made[-1].fields.setdefault(name, one)
+        elif not field:
+            continue
+        spans.append(found.span())
     return [one for one in made if one.fields]
+
+
+def _tagged(found: re.Match[str], shape: Shape[Any]) -> tuple[str | None, str, str]:
+    """The action that a tag names, or the field and the value that it has."""
+    parts = found.groupdict()
+    for name in ("function", "called", "own"):
+        if parts[name] is not None:
+            return shape.name_of(parts[name]), "", ""
+    if parts["key"] is not None:
+        return None, parts["key"].strip(), parts["given"].strip()
+    field = (parts["name"] if parts["attribute"] is None else parts["attribute"]).lower()
+    value = parts["value"].strip()
+    action = shape.name_of(value) if is_named(field) else None
+    return (action, "", "") if action is not None else (None, field, value)
 
 
 def lines(text: str, shape: Shape[Any]) -> list[Found]:
@@ -226,23 +285,27 @@ def lines(text: str, shape: Shape[Any]) -> list[Found]:
     made: list[Found] = []
     open_fields: dict[str, Any] | None = None
     for found in _LINE.finditer(text):
-        name, value = found.group(1).strip().lower().replace(" ", "_"), _unquoted(found.group(2))
+        label, dashed, value = found.group(1), found.group(2), _unquoted(found.group(3))
+        begin, written = (found.start(2), dashed) if label is None else (found.start(1), label.strip())
+        name = _NUMBERED.sub("", written.lower().replace(" ", "_"))
         bracket = _BRACKETS.fullmatch(value) if is_named(name) else None
         action = shape.name_of(value if bracket is None else bracket.group(1)) if is_named(name) else None
-        said = shape.name_of(name.removeprefix("i_")) if _is_tag(found.group(1).strip()) else None
+        said = shape.name_of(name.removeprefix("i_")) if _is_tag(written) else None
         if action is not None:
             main = shape.words.get(action)
             open_fields = {} if bracket is None or main is None else {main: bracket.group(2)}
-            made.append(Found(action, open_fields, spans=[(found.start(1), found.end())]))
+            made.append(Found(action, open_fields, spans=[(begin, found.end())]))
         elif said is not None and said in shape.words and value:
             open_fields = {shape.words[said]: value}
-            made.append(Found(said, open_fields, spans=[(found.start(1), found.end())]))
+            made.append(Found(said, open_fields, spans=[(begin, found.end())]))
         elif open_fields is not None and value and name not in open_fields:
             main = shape.words.get(made[-1].action)
             given = main if main is not None and name in GIVEN else name
             open_fields[given] = value
             if given == main or says_no_more(f"{name}: {value}"):
                 made[-1].spans.append(found.span())
+        elif open_fields is not None and not value and name in GIVEN:
+            made[-1].spans.append(found.span())
     return [one for one in made if one.fields and not _is_unread(one)]
 
 

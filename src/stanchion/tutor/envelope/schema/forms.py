@@ -19,17 +19,22 @@ SAYS: Final = (
     r"|show(?:s|ed)? (?:you|what|how|why))"
 )
 """Verbs of saying, thinking and refusing: what is said, thought of or refused is not done."""
+TELLS: Final = regex(rf"\b{SAYS}\b", re.IGNORECASE)
 DOES: Final = (
     r"(?:do|run|try|make|send|use|propose|execute|play|choose|suggest|issue|submit|give"
     r"|(?:start|begin|go|continue|proceed)(?: with| by)?)(?:n?ing)?"
 )
 """What can be done with a move."""
-_THING: Final = r"(?:json|moves?|action|command|answer|response|reply|proposal|choice|decision|output|object|step|turn)"
+_THING: Final = (
+    r"(?:json|code|moves?|action|command|answer|response|reply|proposal|choice|decision|output|object|step|turn)"
+)
 LABEL: Final = regex(
     r"(?!is\b)(?=[^a-z]*[a-z])(?:(?:so|now|ok|okay|sure|well|certainly|understood|alright|great|good|yes|the|a|an|this"
     r"|my(?: (?!(?:previous|last|earlier|old|former|prior|rejected|bad|wrong|worst|illegal|failed|blocked|only)\b)"
     r"[a-z]+(?= \w+\W*:))?|therefore|hence|thus|finally"
-    rf"|here(?:'s)?(?: you)?|is|it|again|next|first|second|final|best|new|corrected|proposed|chosen|single|one"
+    rf"|here(?:'s)?(?: you)?|is|it|again|next|first|second|final|best|new|corrected|fixed|valid|proposed|chosen"
+    rf"|single|one"
+    r"|as requested|as follows|(?:what|how) (?:i|we)(?:'ll| will)(?: do| proceed| propose)|analysis|step by step"
     rf"|{_THING}|right|go"
     r"|goes|run|assistant|then|arguments|parameters|print|var|let|const|call|(?:tool|action) input"
     r"|tool(?= call)|function|type|name|(?:runn|execut|propos)ing|\d{1,4})[\s,.!]*){1,7}"
@@ -40,8 +45,8 @@ LABEL: Final = regex(
 )
 """Words of which a label is made, and nothing but these: `My next move:`, `Step 2:`, `move =`."""
 ASIDE: Final = regex(
-    r"(?:thoughts?|thinking|reasoning|plan|intent|goal|reason|rationale|explanation|purpose|why|action|move|task"
-    r"|(?:step|turn) \d{1,3})\W{0,3}:\W*(?P<said>\w[^\n]*)",
+    r"(?:thoughts?|thinking|reasoning|analysis|plan|intent|goal|reason|rationale|explanation|purpose|why|action|move|task"
+    r"|confidence|note|expected(?: output| result)?|next step|step|turn)(?: \d{1,3})?\W{0,3}:\W*(?P<said>\w[^\n]*)",
     re.IGNORECASE,
 )
 """A line by which somebody speaks to themselves."""
@@ -65,15 +70,24 @@ CONDITION: Final = regex(
     re.IGNORECASE | re.DOTALL,
 )
 """A condition: at the beginning of a sentence, or `if` anywhere."""
+LATER: Final = regex(
+    r"\b(?:tomorrow|later|some ?day|eventually|next (?:time|week|month)|permission|approval|consent|with you|(?:once"
+    r"|when|after|until|unless) you)\b",
+    re.IGNORECASE,
+)
+"""What is not done now, or not before somebody has said yes."""
 _FIRST: Final = (
     r"(?:(?:so|now|ok|okay|sure|well|good|great|right|first|next|then|finally|therefore|hence|thus|instead|and|yes"
     r"|certainly|alright|understood|i think|for (?:this|that))[,.!]? |first of all,? "
+    r"|(?:based on|given|looking at|considering|from) (?:(?!\b(?:not|never)\b)[^,.:]){3,80}, "
     r"|(?:in order )?to (?:(?!not\b)[^,.:]){3,80}, )*"
 )
 INTENT: Final = regex(
-    rf"{_FIRST}(?:(?:i|we)(?: (?:will|shall|need to|have to|should|must|want to|am going to|are going to|would like to"
+    rf"{_FIRST}(?:(?:i|we)(?: (?:will|shall|need to|have to|should|must|want to(?: know)?|am going to|are going to"
+    rf"|would like to(?: know)?"
     rf"|can(?= {DOES} ))|(?= (?:now )?(?:run|execute|use|propose|choose|suggest|start|begin|go)\b)|'ll|'m going to"
-    r"|'re going to|'d like to)(?: now| first| next| then| also| just| simply| to)*|i'm|i am|we are|we're|let me|let us"
+    r"|'re going to|'d like to(?: know)?|'d(?= propose\b))(?: now| first| next| then| also| just| simply| to)*|i'm"
+    r"|i am|we are|we're|let me|let us"
     r"|let's|time (?:to|for)|(?:my|the|our)(?: best| next| first)* (?:step|move|thing|action|plan)(?: now)? is(?: to)?)"
     r" (?!not\b|never\b)(?:(?:first|now|next|then|also|just|simply|quickly) )*"
     rf"(?P<act>(?:(?!\b(?:{SAYS})\b)[\w'-]+)\b.*)",
@@ -137,14 +151,19 @@ ENGLISH: Final = regex(
     r"\b(?:the|is|are|has|have|we|i|i'll|i've|let|to|of|it|thanks|sorry|yet|thank|done|noted)\b", re.IGNORECASE
 )
 GOOD: Final = regex(
-    r"(?:(?:this|it|the command|the move|which)(?: command| move| action)?(?:"
-    r" (?:(?:should|will|shall|can|lets?) (?!be\b)\w+"
+    r"\(?(?:note(?: that)?[,:]? )?(?:(?:this|it|the command|the move|which)(?: command| move| action| way)?(?: x)?(?:"
+    r" (?:(?:should|will|shall|can|lets?|we will|we can|i will|i can)(?: (?:then|now|only))? (?!be\b)\w+"
+    r"|helps (?:us|me) (?!not\b)\w+|(?:is|are) (?:completely |perfectly |totally )?(?:safe|harmless|read-only"
+    r"|non-destructive|enough|sufficient|fine)\b"
+    r"|(?:does|will)$"
     r"|(?!(?:is|was|has|does|needs|requires|breaks|violates|fails|comes|depends|assumes|goes|belongs|looks|stays|remains|gets|seems|sounds|means|keeps)\b)\w+s\b"
     r"|is (?:meant |used |here )?to (?!be\b)\w+"
-    r"|is an? [\w-]+ (?:move|command|action|step|check)\b"
+    r"|is an? [\w-]+ (?:move|command|action|step|check|operation|query|call)\b"
     r"|is (?:a |an |the )?(?:good|best|right|correct|next|first|safe|simplest|quickest)"
     r" (?:move|step|command|choice|way to go)\b))"
-    r"|the (?:output|result) (?:will|should|tells|shows|says)\b|(?:- )?x\W* (?:\w+s\b|is (?:for|to)\b)"
+    r"|that (?:should|will|lets) (?!be\b)\w+|with (?:this|that),? (?:i|we) (?:can|will)\b|(?:no changes|harmless)\b"
+    r"|the reason is\b|the (?:output|result) (?:will|should|tells|shows|says)\b|(?:the )?expected (?:output"
+    r"|result) is\b|(?:- )?x\W* (?:\w+s\b|is (?:for|to)\b)"
     r"|i (?:chose|picked|use) (?:this|it)\b|i hope (?:this|it)\b"
     r"|i(?:'m| am) sure\b|i (?:propose|suggest|choose|run) (?:it|this)\b|\(?(?:in order )?to \w+)",
     re.IGNORECASE,
@@ -162,9 +181,50 @@ AFTERWARDS: Final = regex(
     r"(?:(?!\byour?\b).)*|(?:once|when|after) (?:i|we) (?:have|see|know|get)\b.*",
     re.IGNORECASE,
 )
+CORRECTS: Final = regex(
+    r"\W*(?:(?:oops|sorry|wait|no|hm+|ah|actually|typo|correction|my (?:bad|mistake)|apologies|wrong \w+"
+    r"|(?:that|this|it|the \w+) (?:is|was) (?:wrong|a typo|incorrect|a mistake)"
+    r"|(?:please )?(?:ignore|scratch|forget|disregard) (?:that|this|it|the (?:first|last|previous) (?:one|call|move)))"
+    r"[\s,.!:;\u2026-]+)*(?:(?:i meant|i mean|(?:it |that |this )?should (?:be|read|have been)"
+    r"|correct(?:ed|ion)?(?: \w+)?"
+    r"|(?:here is|here's|this is) the (?:correct|corrected|fixed|right) \w+|let me (?:fix|correct) (?:that|this|it)"
+    r"|fixed(?: \w+)?)\s*[:.]?)\W*(?:json\W*)?",
+    re.IGNORECASE,
+)
+"""Words between two moves by which the second takes the place of the first."""
+NEXT: Final = regex(
+    r"(?:after (?:that|this)|then|next|afterwards),? (?:i|we)(?:'ll| will| can) (?:(?!\byour?\b).)*", re.IGNORECASE
+)
 OUTCOME: Final = regex(r"\b(?:results?|outputs?|outcome)\b", re.IGNORECASE)
 """What is done afterwards with the outcome of a move: whoever speaks of it means the move."""
 POLITE: Final = regex(
-    r"(?:please )?let me know if you (?:need|want|have|would like)\b[^.!?]*[.!]?|(?:is there )?anything else\??",
+    r"(?:please )?let me know if you (?:need|want|have|would like)\b[^.!?]*[.!]?|(?:is there )?anything else\??"
+    r"|(?:please )?(?:let me know|tell me|show me|share|send me|give me) (?:what (?:it|this|that|you) (?:print|say"
+    r"|show|see|get|return|find)s?"
+    r"|the (?:result|output|outcome)s?)\b[^.!?]*[.!]?"
+    r"|(?:please )?(?:run|execute|perform) (?:it|(?:this|the)(?: (?:command|move|call))?)(?: (?:now|for me))?"
+    r"(?: and (?:let me know|tell me|show me|share|send me|give me|return|report) the (?:result|output"
+    r"|outcome)s?)?[.!]?"
+    r"|(?:(?:one|just a|give me a) (?:moment|second|sec|minute)|hang on|hold on|stand by|please (?:wait|stand by"
+    r"|hold on))"
+    r"(?:,? please)?(?: while (?:i|we) [^.!?]*)?[.!]*"
+    r"|(?:many )?thanks?(?: you)?(?: (?:so|very) much)?(?: in advance)?[.!]*|cheers[.!]*|assistant"
+    r"|(?:i )?hope (?:this|that|it) helps[.!]*|(?:all )?done[.!]*|(?:the )?end(?: of (?:the )?(?:move|reply|response"
+    r"|turn|message))?[.!]*"
+    r"|(?:that is|that's|this is) (?:all|it|my (?:move|answer|reply))(?: for (?:now|this turn))?[.!]*"
+    r"|waiting(?: for (?!you|approv|permi|confirm|consent)[^.!?]*)?[.!]*",
     re.IGNORECASE,
 )
+HARMLESS: Final = regex(
+    r"\b(?:(?:and )?(?:it )?(?:does|do|did|will|would|should|can) ?(?:not|n't)|won't|doesn't|don't|can't|without|not"
+    r"|never)"
+    r" (?:\w+ly )?(?:modif|chang|alter|delet|remov|writ|affect|touch|harm|damag|creat|execut)\w*"
+    r"(?: (?:anything|any \w+|the \w+|files?|data|your \w+|or \w+(?: anything)?))*"
+    r"|\bno (?:files?|data|changes?|side.effects?)\b(?: (?:is|are|will be|get) (?:being )?(?:modified|changed|made"
+    r"|deleted|written|affected|touched))?"
+    r"|\bonly (?:reads?|lists?|shows?|prints?|counts?|looks?|checks?)\b|\bread-only\b",
+    re.IGNORECASE,
+)
+"""That a move does no harm, which is the only thing that is denied."""
+REASON: Final = regex(r"\b(?:because|since)\b.*", re.IGNORECASE | re.DOTALL)
+"""Why: what is denied there is a fact, not the move."""

@@ -15,24 +15,42 @@ from stanchion.kernel.regex import regex
 from stanchion.tutor.envelope.schema.shape import is_named
 
 DEEPEST: Final = 40
-CLOSES: Final = {'"': '"', "'": "'", "`": "`", "\u201c": '\u201d\u201c"', "\u2018": "\u2019\u2018'"}
+CLOSES: Final = {
+    '"': '"',
+    "'": "'",
+    "`": "`",
+    "\u201c": '\u201d\u201c"',
+    "\u2018": "\u2019\u2018'",
+    "\uff02": '\uff02"',
+}
 """Quotes that open a text, each with those that can close it."""
+WIDE: Final = {
+    "{": "{\uff5b", "}": "}\uff5d", "[": "[\uff3b", "]": "]\uff3d", ")": ")\uff09", ":": ":\uff1a", "=": "=\uff1d",
+    ",": ",\uff0c\u3001",
+}  # fmt: skip
+"""Signs, each with the wide forms that keyboards of East Asia write in their place."""
 CONSTANTS: Final = {"true": True, "false": False, "null": None, "none": None}
 ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "/": "/", "\\": "\\"}
 
-_QUOTE: Final = "[\"'`\u201c\u201d\u2018\u2019]"
-_SPACE: Final = regex(r"(?:\s|//[^\n]*)*")
+_QUOTE: Final = "[\"'`\u201c\u201d\u2018\u2019\uff02]"
+_COMMA: Final = "[,\uff0c\u3001]"
+_IS: Final = "[:=\uff1a\uff1d]"
+_ENDS: Final = "})\uff5d\uff09"
+_CLOSED: Final = "\\])\uff3d\uff09"
+_SPACE: Final = regex(r"(?:\s|(?://|\#)[^\n]*|/\*[^*]*\*/)*")
 _PLAIN: Final = regex(r'"[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*)*"')
 _NUMBER: Final = regex(r"-?(?:0|[1-9]\d{0,40})(?:\.\d{1,40})?(?:[eE][-+]?\d{1,3})?(?![\w.])")
 _WORD: Final = regex(r"[A-Za-z_][\w-]*")
 _HEX: Final = regex(r"u([0-9a-fA-F]{4})")
+_FIELDS: Final = regex(rf"{_QUOTE}[^\n]*\n\s*{_QUOTE}[\w .-]{{1,60}}{_QUOTE}\s*{_IS}")
 _JOINED: Final = regex(r"\s*(?:\+|%|\.\w+\()")
-_AFTER_NAME: Final = regex(r"\s*[:=]")
-_GAP: Final = r"(?:\s|//[^\n]*\n)*"
+_AFTER_NAME: Final = regex(rf"\s*{_IS}")
+_GAP: Final = r"(?:\s|(?://|\#)[^\n]*\n|/\*[^*]*\*/)*"
 _AFTER_VALUE: Final = regex(
-    rf"{_GAP}(?:[}})\]]|\Z|,?{_GAP}{_QUOTE}[\w .-]{{1,60}}{_QUOTE}\s*[:=]|,{_GAP}(?:[\w-]{{1,60}}\s*[:=]|[}})]|\Z))"
+    rf"{_GAP}(?:[{_ENDS}{_CLOSED}]|\Z|{_COMMA}?{_GAP}{_QUOTE}[\w .-]{{1,60}}{_QUOTE}\s*{_IS}"
+    rf"|{_COMMA}{_GAP}(?:[\w-]{{1,60}}\s*{_IS}|[{_ENDS}]|\Z))"
 )
-_AFTER_ITEM: Final = regex(rf"{_GAP}(?:[\])]|\Z|,{_GAP}(?:{_QUOTE}|[-\d\[{{\]]|\Z))")
+_AFTER_ITEM: Final = regex(rf"{_GAP}(?:[{_CLOSED}]|\Z|{_COMMA}{_GAP}(?:{_QUOTE}|[-\d\[{{\]]|\Z))")
 
 
 class Unreadable(ValueError):
@@ -146,9 +164,9 @@ class _Reader:
             raise Cut("a value is missing at its end")
         self._open = False
         match self._text[at]:
-            case "{":
+            case "{" | "\uff5b":
                 return self.members(at + 1, "}", depth + 1)
-            case "[":
+            case "[" | "\uff3b":
                 return self._items(at + 1, "]", depth + 1)
             case "(":
                 return self._items(at + 1, ")", depth + 1)
@@ -210,6 +228,8 @@ class _Reader:
         """A text. At the end of a reply nothing tells which of its quotes ends it, or that one behind a space does."""
         if (inner or said != said.rstrip(" {[(")) and not self._text[end:].strip():
             raise Cut("it ends in the middle of a text")
+        if inner and _FIELDS.search(said):
+            raise Unreadable("a text seems to hold other fields of the object")
         return said
 
     def _escaped(self, at: int) -> tuple[str, int]:
@@ -227,7 +247,8 @@ class _Reader:
         return at if found is None else found.end()
 
     def _is(self, at: int, sign: str) -> bool:
-        return self._text[at : at + 1] == sign
+        found = self._text[at : at + 1]
+        return bool(found) and found in WIDE[sign]
 
     def _wrong(self, at: int, why: str) -> Unreadable:
         return (

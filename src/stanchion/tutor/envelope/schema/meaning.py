@@ -14,21 +14,13 @@ from typing import Final
 
 from stanchion.kernel.regex import regex
 from stanchion.tutor.envelope.schema import forms
+from stanchion.tutor.envelope.schema.templates import MARKUP
+from stanchion.tutor.envelope.schema.tongues import intends
 
 Span = tuple[int, int]
 
 NEAR: Final = 200
 """How much of what stands right before a move can be signs that it is wrapped in."""
-_CALLS: Final = (
-    r"(?:(?:(?:tool|function)_?)?(?:calls?|use|input|invoke)|function|tool|(?:(?:final|next)_)?(?:action|move|answer|response"
-    r"|reply|output|json|command|parameters?|arguments?))"
-)
-_MARKUP: Final = regex(
-    rf"</?{_CALLS}(?:[= ][^<>\n]{{0,80}})?>|<\|/?(?:im_start|im_end|end|start|eot_id|eom_id|channel|message"
-    rf"|python_tag|return|assistant|{_CALLS}(?:_begin|_end)?)\|>|\[/?TOOL_CALLS\]",
-    re.IGNORECASE,
-)
-"""Tags that a call or an answer stands in; any other is read as words."""
 _FENCE: Final = (
     r"(?:```|~~~)(?:json\w*|js|javascript|ya?ml|python|py|te?xt|plain\w*|tool\w*|action|move|bash|sh|shell|console)?"
 )
@@ -41,7 +33,28 @@ _CLOSES: Final = regex(r"(?:\s|```|~~~|(?<![`~])`|\*\*|[\])}|\"';.!]|\{\w*\})*")
 _RULE: Final = regex(r"^[ \t]*(?:#{1,6}[ \t]*(?:end)?|[-*_=]{3,}|Observation:)[ \t]*$", re.MULTILINE | re.IGNORECASE)
 _SENTENCE: Final = regex(r".*?(?:[.!?:](?=[\s*_]|\Z)|\Z)", re.DOTALL)
 _HEADING: Final = regex(r"^[ \t]*#{1,6}[ \t]+(?=[\w*])")
-_NAME: Final = regex(r"`[^`\n]{1,80}`|[\w/-]+\.[A-Za-z]{1,5}\b")
+_NAME: Final = regex(r"`[^`\n]{1,80}`|(?<![\w/-])[\w/-]+\.[A-Za-z]{1,5}\b")
+_SYMBOL: Final = regex(
+    "[\u2190-\u21ff\u2300-\u23ff\u2460-\u27bf\u2900-\u29ff\u2b00-\u2bff\ufe0e\ufe0f\u200d\U0001f000-\U0001faff]+"
+)
+"""Pictures: they say nothing that words next to them do not."""
+_OPENING: Final = regex(
+    r"^\s*(?:(?:no (?:problem|worries)|of course|absolutely|hm+|ah|oh|wow|got it|(?:great|good) (?:question|point"
+    r"|catch)|my bad"
+    r"|you(?:'re| are)(?: absolutely| completely)? (?:right|correct)|(?:apologies|sorry"
+    r"|thanks?(?: you)?)(?: for [^.,:!?]{1,40}| about [^.,:!?]{1,40})?)"
+    r"[,.!\u2026]+\s*)+",
+    re.IGNORECASE,
+)
+"""What somebody says before they begin."""
+_HANGING: Final = regex(
+    r"\b(?:than|of|for|from|as|like|the|an?|to|against|about|on|in|at|by|with|and|or|not|use|do|run)\W*\Z",
+    re.IGNORECASE,
+)
+"""A line that goes on behind its end."""
+_ASIDES: Final = regex(r"\bfor you\b|\A(?:in order )?to (?:answer|solve|address) your [^,.:]{1,40}, ", re.IGNORECASE)
+"""Courtesy: whoever is spoken to there wrote no text that the sentence is about."""
+_COLONS: Final = (":", "\uff1a")
 _DRESS: Final = " \t*_"
 
 
@@ -56,9 +69,9 @@ def unclear(text: str, spans: Iterable[Span]) -> str:
         behind.append(text[last:begin])
         last = max(last, end)
     behind.append(text[last:])
-    if not _introduces(_MARKUP.sub("\n", before)):
+    if not _introduces(MARKUP.sub("\n", before)):
         return "what stands before the move does not introduce it"
-    if not all(_ends(_MARKUP.sub("\n", part)) for part in behind):
+    if not all(_ends(MARKUP.sub("\n", part)) for part in behind):
         return "what stands behind the move may turn it round"
     return ""
 
@@ -75,21 +88,27 @@ def says_that_it_runs(head: str, tail: str) -> bool:
 
 
 def _introduces(before: str) -> bool:
-    """Whether what stands before a move leads to it.
+    """Whether what stands before a move leads to it."""
+    bare = before[:-NEAR] + _OPENS.sub("", before[-NEAR:])
+    return _led(_sentences(bare), "\n" in before[len(bare) :])
 
-    Cases, in this order: nothing does; the last sentence has the move for its object; it is somebody's own intent,
-    whatever came before; something reaches over the sentences behind it; it is a label, or leaves the move to itself.
+
+def _led(said: list[str], apart: bool) -> bool:
+    """Whether sentences lead to what stands behind them; `apart` is on a line of its own.
+
+    Cases, in this order: there are none; the last one has the move for its object; it is an own intent, whatever
+    came before; something reaches over the sentences behind it; it is a label, and belongs to what a colon before it
+    has for its object; or it leaves the move to itself.
     """
-    said = _sentences(before[:-NEAR] + _OPENS.sub("", before[-NEAR:]))
     if not said:
         return True
     lead, earlier = said[-1], said[:-1]
-    if _shows(lead) if lead.endswith(":") else lead.endswith((".", "!")) and _intends(lead):
+    if _leads(lead, apart):
         return not any(forms.FORBIDS.match(one) for one in earlier)
-    if any(forms.GOVERNS.search(one) for one in earlier):
+    if any(forms.GOVERNS.search(one) or _tells(one) for one in earlier):
         return False
     if forms.LABEL.fullmatch(lead):
-        return True
+        return not (earlier and earlier[-1].endswith(_COLONS)) or _led(earlier, apart=True)
     aside = forms.ASIDE.fullmatch(lead)
     if aside is not None:
         inner = aside.group("said")
@@ -97,9 +116,25 @@ def _introduces(before: str) -> bool:
     return lead.endswith((".", "!")) and bool(forms.ENGLISH.search(lead)) and _stands_alone(lead)
 
 
+def _tells(sentence: str) -> bool:
+    """Whether somebody tells there what stands behind it."""
+    return sentence.endswith(_COLONS) and bool(forms.TELLS.search(sentence))
+
+
+def _leads(sentence: str, apart: bool) -> bool:
+    """Whether a sentence is somebody's own intent, and ends as one does; a line of its own needs no sign at its end."""
+    if sentence.endswith(_COLONS):
+        return _shows(sentence) or intends(sentence)
+    if sentence.endswith((".", "!", "\u2026", "\u3002", "\uff01")):
+        return _intends(sentence) or intends(sentence)
+    if not apart or _HANGING.search(sentence):
+        return False
+    return intends(sentence) or (_shows(sentence) and not forms.SPOKEN.search(sentence))
+
+
 def _shows(sentence: str) -> bool:
     """Whether a sentence before a colon is an intent that the move carries out; a move that it points to is done."""
-    if not _intends(sentence) or forms.TEXTS.search(sentence):
+    if not _intends(sentence) or forms.TEXTS.search(_ASIDES.sub("", sentence)):
         return False
     return not forms.POINTS.search(sentence) or bool(forms.DONE.search(_act(sentence)))
 
@@ -114,14 +149,14 @@ def _act(sentence: str) -> str:
 def _intends(sentence: str) -> bool:
     """Whether a sentence says what its speaker does now, with no condition, and with nothing said against it."""
     act = forms.ASKED.sub(r"\1 that", _act(sentence))
-    if not act or forms.CONDITION.match(forms.ASKED.sub(r"\1 that", sentence)):
+    if not act or forms.LATER.search(sentence) or forms.CONDITION.match(forms.ASKED.sub(r"\1 that", sentence)):
         return False
     return not forms.AGAINST.search(forms.CLAUSE.sub("", act))
 
 
 def _stands_alone(sentence: str) -> bool:
     """Whether a sentence leaves the move behind it to itself."""
-    against = (forms.TEXTS, forms.SPOKEN, forms.REFUSES, forms.GOVERNS)
+    against = (forms.TEXTS, forms.SPOKEN, forms.REFUSES, forms.GOVERNS, forms.LATER)
     return not any(one.search(sentence) for one in against) and not forms.CONDITION.match(sentence)
 
 
@@ -141,6 +176,9 @@ def _ends(behind: str) -> bool:
 def _leaves(sentence: str) -> bool:
     if forms.POLITE.fullmatch(sentence):
         return True
+    sentence = forms.HARMLESS.sub("harmless", forms.REASON.sub("", sentence)).strip()
+    if forms.NEXT.fullmatch(sentence) and not forms.DENIES.search(sentence) and not forms.AGAINST.search(sentence):
+        return True
     if forms.AGAINST.search(sentence) or forms.GOVERNS.search(sentence):
         return False
     if forms.AFTERWARDS.fullmatch(sentence) and forms.OUTCOME.search(sentence):
@@ -154,7 +192,7 @@ def _sentences(text: str) -> list[str]:
     one."""
     found: list[str] = []
     for line in text.split("\n"):
-        bare = _NAME.sub("x", _HEADING.sub("", line)).strip(_DRESS)
+        bare = _OPENING.sub("", _NAME.sub("x", _HEADING.sub("", _SYMBOL.sub("", line)))).strip(_DRESS)
         aside = forms.ASIDE.fullmatch(bare)
         found += [bare] if aside else [one.group().strip(_DRESS) for one in _SENTENCE.finditer(bare)]
     return [one for one in found if one]

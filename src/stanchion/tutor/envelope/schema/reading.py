@@ -9,7 +9,16 @@ from typing import Any, Final, Generic, Literal, TypeVar
 
 import msgspec
 
-from stanchion.tutor.envelope.schema.finding import Found, calls, lines, objects, shell_words, tags, thoughts_removed
+from stanchion.tutor.envelope.schema.finding import (
+    Found,
+    calls,
+    corrected,
+    lines,
+    objects,
+    shell_words,
+    tags,
+    thoughts_removed,
+)
 from stanchion.tutor.envelope.schema.first import FIRST
 from stanchion.tutor.envelope.schema.loose import Cut, Steps, Unreadable
 from stanchion.tutor.envelope.schema.meaning import unclear
@@ -138,13 +147,14 @@ def _found(said: str, text: str, shape: Shape[Any]) -> Reading[Any]:
         (said, lambda given: objects(given, shape, steps)),
         (plain, lambda given: objects(given, shape, steps)),
         (said, lambda given: calls(given, shape, steps)),
-        (said, lambda given: tags(given, shape)),
+        (said, lambda given: tags(given, shape, steps)),
         (said, lambda given: lines(given, shape)),
         (said, lambda given: shell_words(given, shape)),
     )
     for number, (given, way) in enumerate(ways):
         found = way(given)
         if found:
+            given, found = corrected(given, found)
             why = unclear(given, {span for one in found for span in one.spans})
             one = _one(found, text, shape, worded=number > 1)
             return _refused(Misread.UNCLEAR, f"{why}: give the move alone") if why and one.moves else one

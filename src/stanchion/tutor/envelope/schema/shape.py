@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 
+from stanchion.kernel.regex import regex
 from stanchion.tutor.moves.typed import Misread, Unread
 
 M = TypeVar("M")
@@ -25,6 +27,13 @@ NAMED: Final = frozenset({"action", "move", "type", "tool", "name", "function"})
 """The last word of the names under which models put the action."""
 PROSE: Final = 4
 """From how many words on a text in a field nobody knows is a remark."""
+BLANK: Final = regex(
+    r"\s*(?:\.{2,}|\u2026|[<\[{](?:your|insert|the|a|some|put|enter)\b[\w\s/.,'-]*[>\]}]|(?:your"
+    r"|insert) [\w ]{1,30} here)\s*",
+    re.IGNORECASE,
+)
+"""What holds a place for a text."""
+_LAST: Final = regex(r"(?:[A-Z]?[a-z0-9]+|[A-Z0-9]+)\s*\Z")
 
 
 class ToolCall(msgspec.Struct, frozen=True):
@@ -56,7 +65,13 @@ class Shape(msgspec.Struct, Generic[M], frozen=True):
 
 def is_named(name: str) -> bool:
     """Whether the action is put under a name: `action`, `next_action`, `tool_name`."""
-    return name.strip().lower().rpartition("_")[2] in NAMED
+    return last_word(name) in NAMED
+
+
+def last_word(name: str) -> str:
+    """The last word of the name of a field, however it is written: `next_action`, `nextAction`."""
+    found = _LAST.search(name)
+    return name.strip().lower() if found is None else found.group().strip().lower()
 
 
 def is_remark(name: str, value: Any) -> bool:
@@ -73,4 +88,7 @@ def tools(names: Iterable[str]) -> Shape[ToolCall]:
 
 
 def _called(action: str, data: dict[str, Any], _text: str, _strict: bool) -> ToolCall | Unread:
+    for name, value in data.items():
+        if isinstance(value, str) and BLANK.fullmatch(value):
+            return Unread(Misread.BAD_FIELD, f"`{name}` holds a place for a text: write the text")
     return ToolCall(action, data)
