@@ -12,7 +12,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from stanchion.telemetry.notices.message import Destination, Message, Outcome
-from stanchion.telemetry.notices.said import note_said, was_said
+from stanchion.telemetry.notices.said import by_turns, note_said, was_said
 from stanchion.telemetry.notices.schedule import PAUSES_S, pause_s
 from stanchion.telemetry.notices.spool import Delivery, Spool
 
@@ -145,11 +145,10 @@ class Courier:
         now = self._now_ms()
         while self._queue:
             message = self._queue.popleft()
-            if message.once and was_said(self._spool.folder, message.id, now):
-                continue
-            self._keep(Delivery(message.id, message.body, now, now))
             if message.once:
-                note_said(self._spool.folder, message.id)
+                self._keep_once(message, now)
+            else:
+                self._keep(Delivery(message.id, message.body, now, now))
         dropped, self._dropped = self._dropped, 0
         while len(self._waiting) > MOST:
             oldest, _ = self._waiting.popitem(last=False)
@@ -157,6 +156,12 @@ class Courier:
             dropped += 1
         if dropped:
             self._report.lost(self.name, dropped, f"more than {MOST:,} notices wait for it")
+
+    def _keep_once(self, message: Message, now: int) -> None:
+        with by_turns(self._spool.folder):
+            if not was_said(self._spool.folder, message.id, now):
+                self._keep(Delivery(message.id, message.body, now, now))
+                note_said(self._spool.folder, message.id)
 
     def _look(self, now: int) -> None:
         self._looked_at = now

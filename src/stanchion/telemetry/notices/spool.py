@@ -16,6 +16,7 @@ from typing import Final
 import msgspec
 
 from stanchion import typed
+from stanchion.telemetry.file_lock import is_held
 
 LOCK: Final = "lock"
 OWN: Final = "own-"
@@ -182,13 +183,9 @@ def _files(folder: Path) -> list[Path]:
 
 def _is_held(own: Path) -> bool:
     try:
-        lock = os.open(own / LOCK, os.O_RDWR)
+        return is_held(own / LOCK)
     except OSError:
         return False
-    try:
-        return not _take(lock)
-    finally:
-        os.close(lock)
 
 
 def _is(path: Path, file: int) -> bool:
