@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -323,6 +324,36 @@ def test_processes_that_find_the_same_in_one_moment_send_it_once(
         other.let_go()
         turn.result()
     assert sent == []
+
+
+def test_what_comes_behind_a_receiver_that_hangs_is_for_the_next_process(tmp_path: Path) -> None:
+    sent: list[str] = []
+    hangs, goes_on = threading.Event(), threading.Event()
+
+    def hang(message: Message) -> Outcome:
+        hangs.set()
+        goes_on.wait(60)
+        return Outcome(False, "no")
+
+    def send(message: Message) -> Outcome:
+        sent.append(message.id)
+        return Outcome(True, "")
+
+    first = courier(tmp_path / "pager", hang, Heard(), Clock())
+    first.put(message("msg_a"))
+    assert hangs.wait(60)
+    first.put(message("msg_b"))
+    first.close(0)
+    assert [one.delivery.id for one in waiting(tmp_path)] == ["msg_a", "msg_b"]
+    goes_on.set()
+    thread = first._thread
+    assert thread is not None
+    thread.join()
+    assert [one.is_held for one in waiting(tmp_path)] == [False, False]
+    later = Clock()
+    later.ms += BIG
+    courier(tmp_path / "pager", send, Heard(), later).turn()
+    assert sent == ["msg_a", "msg_b"]
 
 
 def test_a_child_of_a_fork_sends_what_is_its_own(tmp_path: Path) -> None:

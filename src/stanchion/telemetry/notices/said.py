@@ -12,7 +12,7 @@ from stanchion.telemetry.file_lock import attempt_within
 
 FOLDER: Final = "said"
 HELD: Final = "said.held"
-PATIENCE_S: Final = 5.0
+PATIENCE_S: Final = 2.0
 """How long one waits for others to say something; then it may be said twice."""
 LATELY_MS: Final = 86_400_000
 
