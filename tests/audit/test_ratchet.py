@@ -7,10 +7,13 @@ import json
 import multiprocessing
 import os
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
+import msgspec
 import pytest
 
 from stanchion.audit.errors import TrailError
@@ -225,6 +228,42 @@ def test_processes_that_share_a_key_never_get_the_same_epoch(tmp_path: Path, key
         names = [name for each in pool.starmap(use, [(key, 25)] * 4) for name in each]
     assert sorted(int(name.split(":")[1]) for name in names) == list(range(100))
     assert read_key(key).epoch == 100
+
+
+def test_a_key_that_is_used_while_it_is_opened_is_read_once_more(key: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was there before is overwritten, and is taken for no key."""
+    other, at_path = load_key(key), Path.open
+    asked: list[Path] = []
+
+    def used(path: Path, *how: Any, **more: Any) -> Any:
+        file = at_path(path, *how, **more)
+        if len(asked) < 3:
+            asked.append(path)
+            other.begin("c" * 16, 0)
+        return file
+
+    monkeypatch.setattr(Path, "open", used)
+    load_key(key)
+    assert asked == [key] * 3
+    assert read_key(key).epoch == 3
+
+
+def test_several_who_make_one_key_at_once_get_one(tmp_path: Path) -> None:
+    """The others are told that it is there, and what verifies belongs to what seals."""
+    for number in range(20):
+        path, ready = tmp_path / str(number), Barrier(4)
+
+        def make(path: Path = path, ready: Barrier = ready) -> bool:
+            ready.wait()
+            try:
+                return make_key(path).exists()
+            except TrailError:
+                return False
+
+        with ThreadPoolExecutor(4) as pool:
+            assert sum([one.result() for one in [pool.submit(make) for _ in range(4)]]) == 1
+        verifies = msgspec.json.decode(path.with_name(f"{path.name}.verify").read_bytes())
+        assert read_key(path).secret == verifies["secret"]
 
 
 def test_a_key_that_cannot_be_replaced_seals_nothing(

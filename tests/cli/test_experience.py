@@ -9,6 +9,7 @@ import pytest
 
 from stanchion import Shield
 from stanchion.cli.main import main
+from stanchion.stores.experience.sqlite import beside
 
 POLICY = {"name": "x", "experience": {"tier": "persistent"}}
 
@@ -110,3 +111,19 @@ def test_erasing_in_the_trail_names_experience_that_stays(
         run.result("search", {"for": "cats"}, 1)
     main(["audit", "erase", "--agent", "ann", "--store", store, "--why", "asked to", "--dry-run"])
     assert "experience, 1 incidents: beside the store" in capsys.readouterr().out
+
+
+def test_erasing_in_the_trail_says_that_experience_cannot_be_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, trail = tmp_path / "state.db", str(tmp_path / "trail")
+    monkeypatch.setenv("STANCHION_AUDIT", trail)
+    with Shield.load(POLICY, store=str(store), journal=trail) as shield, shield.run("ann") as run:
+        run.result("search", {"for": "cats"}, 1)
+    erase = ["audit", "erase", "--agent", "ann", "--store", str(store), "--why", "asked to", "--dry-run"]
+    beside(store).write_bytes(b"x" * 8_192)
+    main(erase)
+    assert "experience: cannot be read: " in capsys.readouterr().out
+    beside(store).unlink()
+    main(erase)
+    assert "experience" not in capsys.readouterr().out

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import threading
+import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import msgspec
+import pytest
 
 from stanchion import Shield
 from stanchion.kernel.epoch import first_of
 from stanchion.kernel.gates import standing_key
 from stanchion.kernel.state import EPOCH, Batch, Records, Reply, StoreLost
 from stanchion.runtime.driving.sync import drive
+from stanchion.runtime.standing import host_memory
 from stanchion.runtime.standing.epoch_memory import changed
 from stanchion.runtime.standing.host_memory import MOST_STATES, Remembered, recall, remember_as
 from stanchion.stores.sqlite import SqliteStore
@@ -158,3 +164,58 @@ def test_a_host_that_cannot_remember_goes_on(tmp_path: Path) -> None:
     memory.write_text("{")
     with Shield.load(BARE, store=tmp_path / "two.db") as shield:
         assert shield.run("ann").check("t", {}).proceeds
+
+
+class Held:
+    """The folder, as another process has it while it remembers something; `waited` is set when somebody has asked for
+    it a hundred times."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.waited, self.asked = threading.Event(), 0
+        self._lock = os.open(folder, os.O_RDONLY)
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        monkeypatch.setattr(host_memory, "time", SimpleNamespace(monotonic=time.monotonic, sleep=self._sleep))
+
+    def _sleep(self, _seconds: float) -> None:
+        self.asked += 1
+        if self.asked == 100:
+            self.waited.set()
+        time.sleep(0.0001)
+
+    def let_go(self) -> None:
+        os.close(self._lock)
+
+
+def test_a_halt_waits_for_what_others_remember(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file, place = tmp_path / "m.json", "p"
+    halted: Records = {standing_key("a"): (1, {})}
+    other: Records = {standing_key("b"): (1, {})}
+    held = Held(tmp_path, monkeypatch)
+
+    def remember() -> None:
+        remember_as(file, Remembered(place, 1, 1, halted), {}, last=True)
+        held.waited.set()
+
+    remembering = threading.Thread(target=remember)
+    remembering.start()
+    assert held.waited.wait(60)
+    # It read what there was before anybody else wrote, and writes what it made of that.
+    file.write_bytes(msgspec.json.encode(Remembered(place, 1, 1, other)))
+    held.let_go()
+    remembering.join()
+    known = recall(file, place)
+    assert known is not None
+    assert known.states.keys() == {*halted, *other}
+
+
+def test_a_mark_that_does_not_get_its_turn_leaves_the_folder_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "m.json"
+    monkeypatch.setattr(host_memory, "SOON_S", 0.0)
+    held = Held(tmp_path, monkeypatch)
+    remember_as(file, Remembered("p", 1, 1), {}, last=False)
+    assert not file.exists()
+    held.let_go()
+    remember_as(file, Remembered("p", 1, 1), {}, last=False)
+    assert recall(file, "p") == Remembered("p", 1, 1)

@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from stanchion import Refused, Shield
 from stanchion.audit.journal import Finish, MemoryJournal
 from stanchion.cli.main import main
 from stanchion.runtime.remote.errors import BrokerLost
+from stanchion.service.socket import Taken, listening
 from tests.sampling import some
 from tests.service.brokers import Running, open_folder, python_as, running, serving, stanchion_as
 
@@ -99,6 +101,25 @@ def test_a_dead_brokers_socket_is_replaced_and_a_live_ones_is_not(tmp_path: Path
         assert broker.socket.exists()
         broker.start()
         far_from(broker).close()
+
+
+def test_of_several_that_begin_at_one_socket_one_listens(tmp_path: Path) -> None:
+    for number in range(20):
+        path, ready = tmp_path / str(number), threading.Barrier(4)
+
+        def begun(path: Path = path, ready: threading.Barrier = ready) -> socket.socket | None:
+            ready.wait()
+            try:
+                return listening(path)
+            except Taken:
+                return None
+
+        with ThreadPoolExecutor(4) as pool:
+            (listener,) = [one for one in [each.result() for each in [pool.submit(begun) for _ in range(4)]] if one]
+        with listener, socket.socket(socket.AF_UNIX) as client:
+            client.connect(str(path))
+            listener.settimeout(60)
+            listener.accept()[0].close()
 
 
 CLIENT = """

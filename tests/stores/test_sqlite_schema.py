@@ -3,6 +3,8 @@
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
+from typing import Any
 
 import pytest
 
@@ -90,12 +92,41 @@ def test_a_newer_file_is_refused(path: Path) -> None:
     db.close()
 
 
-def test_an_earlier_file_is_not_changed_by_reading(tmp_path: Path) -> None:
-    path = tmp_path / "state.db"
-    path.touch()
+def test_an_earlier_file_is_not_changed_by_reading(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = path.read_bytes()
+    monkeypatch.setattr("stanchion.stores.sqlite.connections.MIGRATIONS", LATER)
     with pytest.raises(StoreError, match=f"`{path}` was written by an earlier Stanchion .*open it for writing once"):
         SqliteStore(path, reading=True)
+    assert path.read_bytes() == before
+
+
+def test_an_empty_file_is_not_changed_by_reading(tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    path.touch()
+    with pytest.raises(StoreError, match=f"`{path}` is empty, because nothing was ever kept there"):
+        SqliteStore(path, busy_s=0, reading=True)
     assert path.read_bytes() == b""
+
+
+def test_who_reads_waits_for_one_who_makes_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, looked = tmp_path / "state.db", Event()
+    path.touch()
+    with ThreadPoolExecutor(1) as making:
+
+        def checked(*given: Any) -> int:
+            """What was found; whoever makes the file begins when it was found empty."""
+            found = check(*given)
+            looked.set()
+            return found
+
+        def make() -> None:
+            assert looked.wait(60)
+            SqliteStore(path).close()
+
+        made = making.submit(make)
+        monkeypatch.setattr("stanchion.stores.sqlite.connections.check", checked)
+        SqliteStore(path, busy_s=60, reading=True).close()
+        made.result()
 
 
 def test_a_file_of_the_former_name_is_refused(tmp_path: Path) -> None:

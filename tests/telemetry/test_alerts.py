@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from stanchion.telemetry.file_lock import attempt
 from stanchion.telemetry.folder import collect
 from stanchion.telemetry.guardrail_state import states
 from stanchion.telemetry.kinds import Kind, Occurrence
+from tests.telemetry.holding import Held
 
 MINUTE = 60_000
 START = 1_700_000_000_000 // 3_600_000 * 3_600_000
@@ -271,6 +273,19 @@ def test_what_another_process_is_about_to_write_is_entered_later(tmp_path: Path)
 def test_a_broken_file_begins_anew(tmp_path: Path, text: bytes) -> None:
     (tmp_path / FILE).write_bytes(text)
     found = looked_together(tmp_path, [Fresh(START, Kind.BYPASS_ABUSE, "t", "ann", 6)], START)
+    assert found is not None
+    assert len(found.begun) == 1
+
+
+def test_a_process_that_ends_waits_for_one_that_is_slow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = Held(tmp_path / HELD, monkeypatch, times=200)
+    six = [Fresh(START, Kind.BYPASS_ABUSE, "t", "ann", 6)]
+    with ThreadPoolExecutor(1) as pool:
+        looking = pool.submit(looked_together, tmp_path, six, START, last=True)
+        looking.add_done_callback(lambda _: other.asked.set())
+        assert other.asked.wait(60)
+        other.let_go()
+        found = looking.result()
     assert found is not None
     assert len(found.begun) == 1
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import base64
+import fcntl
 import json
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -18,10 +21,12 @@ from stanchion.telemetry.kinds import Kind, Occurrence
 from stanchion.telemetry.notices.command import CommandRun
 from stanchion.telemetry.notices.courier import MOST, Courier, Report
 from stanchion.telemetry.notices.message import Message, Outcome, message_of
+from stanchion.telemetry.notices.said import HELD, note_said
 from stanchion.telemetry.notices.schedule import PAUSES_S, pause_s
 from stanchion.telemetry.notices.signature import BadSecret, headers_of, new_secret, secrets_in
 from stanchion.telemetry.notices.spool import Spool, waiting
 from stanchion.telemetry.notices.webhook import WebhookPost
+from tests.telemetry.holding import Held
 from tests.telemetry.receiver import SECRET, Receiver, cut, receiving, status, verified
 
 BIG = 60_000_000
@@ -231,7 +236,10 @@ def test_the_next_process_takes_over_what_was_left_and_leaves_alone_what_is_held
     assert sent == [], "the first process is there, and will try again"
     assert [one.is_held for one in waiting(tmp_path)] == [True, True]
     first.close(0)
-    assert [one.is_held for one in waiting(tmp_path)] == [False, False]
+    (lock,) = (tmp_path / "pager").glob("own-*/lock")
+    with lock.open("rb") as other:
+        fcntl.flock(other, fcntl.LOCK_SH)  # as one who looks in this moment
+        assert [one.is_held for one in waiting(tmp_path)] == [False, False]
     clock.ms += 61_000
     second.turn()
     assert sorted(sent) == ["msg_a", "msg_b"]
@@ -291,6 +299,61 @@ def test_what_stands_until_somebody_sees_to_it_is_sent_once_a_day_by_all_process
     now.ms += 90_000_000
     process("chain a")
     assert sent[2] == sent[0], "the same thing has the same id"
+
+
+def test_processes_that_find_the_same_in_one_moment_send_it_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[str] = []
+
+    def send(message: Message) -> Outcome:
+        sent.append(message.id)
+        return Outcome(True, "")
+
+    now = Clock()
+    now.ms = time.time_ns() // 1_000_000
+    one, about = courier(tmp_path, send, Heard(), now), Occurrence(kind=Kind.TRAIL_TAMPERED, at=1, text="chain a")
+    found = message_of(about, "host")
+    queued(one, found)
+    other = Held(tmp_path / HELD, monkeypatch)
+    with ThreadPoolExecutor(1) as pool:
+        turn = pool.submit(one.turn)
+        turn.add_done_callback(lambda _: other.asked.set())
+        assert other.asked.wait(60)
+        note_said(tmp_path, found.id)
+        other.let_go()
+        turn.result()
+    assert sent == []
+
+
+def test_what_comes_behind_a_receiver_that_hangs_is_for_the_next_process(tmp_path: Path) -> None:
+    sent: list[str] = []
+    hangs, goes_on = threading.Event(), threading.Event()
+
+    def hang(message: Message) -> Outcome:
+        hangs.set()
+        goes_on.wait(60)
+        return Outcome(False, "no")
+
+    def send(message: Message) -> Outcome:
+        sent.append(message.id)
+        return Outcome(True, "")
+
+    first = courier(tmp_path / "pager", hang, Heard(), Clock())
+    first.put(message("msg_a"))
+    assert hangs.wait(60)
+    first.put(message("msg_b"))
+    first.close(0)
+    assert [one.delivery.id for one in waiting(tmp_path)] == ["msg_a", "msg_b"]
+    goes_on.set()
+    thread = first._thread
+    assert thread is not None
+    thread.join()
+    assert [one.is_held for one in waiting(tmp_path)] == [False, False]
+    later = Clock()
+    later.ms += BIG
+    courier(tmp_path / "pager", send, Heard(), later).turn()
+    assert sent == ["msg_a", "msg_b"]
 
 
 def test_a_child_of_a_fork_sends_what_is_its_own(tmp_path: Path) -> None:

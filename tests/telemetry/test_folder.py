@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import signal
 import subprocess
@@ -41,6 +42,16 @@ def test_gauges_go_with_their_process_and_counters_stay(tmp_path: Path) -> None:
     found = collect(tmp_path)
     assert found.alive == 0
     assert [one.values for one in found.figures.figures()] == [(7,)]
+
+
+def test_nobody_takes_another_who_looks_for_a_living_process(tmp_path: Path) -> None:
+    write(tmp_path, "dead", page(3, 70))
+    (tmp_path / f"dead{LOCK}").touch()
+    with (tmp_path / f"dead{LOCK}").open("rb") as other:
+        fcntl.flock(other, fcntl.LOCK_SH)  # as one who looks in this moment
+        found = collect(tmp_path)
+        assert found.alive == 0
+        assert [one.metric for one in found.figures.figures()] == [RUNS.name]
 
 
 def test_a_folder_that_is_not_there_has_no_figures(tmp_path: Path) -> None:

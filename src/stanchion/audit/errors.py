@@ -40,6 +40,10 @@ class TrailError(StanchionError, OSError):
     """A trail cannot be opened; its text names the folder, what is wrong, and what to do."""
 
 
+class NoRecords(TrailError):
+    """A database holds no records: none were ever shipped there."""
+
+
 def reason(error: OSError) -> str:
     """What an error of the disk means, in words that name no file."""
     words = WORDS.get(error.errno) if error.errno is not None else None

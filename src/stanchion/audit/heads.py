@@ -55,9 +55,9 @@ def write_head(chain: Path, head: Head, seal: Callable[[str], str] | None) -> No
     os.replace(new, chain / HEAD)
 
 
-def write_private(path: Path, data: bytes) -> None:
-    """Write a small file that only its owner can read, and bring it to the disk."""
-    file = os.open(path, _FLAGS, 0o600)
+def write_private(path: Path, data: bytes, new: bool = False) -> None:
+    """Write a small file that only its owner can read, and bring it to the disk; a `new` one in the place of none."""
+    file = os.open(path, _FLAGS | (os.O_EXCL if new else 0), 0o600)
     with open(file, "wb", buffering=0) as out:
         out.write(data)
         _sync(file)

@@ -6,18 +6,13 @@ from pathlib import Path
 
 from stanchion.audit.errors import TrailError
 from stanchion.audit.keys import HEX, Key, PairKey, SharedKey
-from stanchion.audit.ratchet import RatchetKey
+from stanchion.audit.ratchet import RatchetKey, content
 
 
 def load_key(path: Path) -> Key:
     """Read a key file: a ratcheting key, at least 32 bytes as they are or as hexadecimal digits, or an Ed25519 private
     key as PEM."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise TrailError(
-            f"the audit key `{path}` cannot be read: {error.strerror}; give the path of a readable key file"
-        ) from None
+    data = content(path)
     if data.startswith(b"-----BEGIN"):
         return _pair(path, data)
     if data.startswith(b"{"):

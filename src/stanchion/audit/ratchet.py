@@ -78,29 +78,48 @@ def make_key(path: Path, draw: Callable[[int], bytes] = os.urandom) -> Path:
     if os.name == "nt":
         raise TrailError("this system cannot replace a key while it is locked: use a shared secret or a pair of keys")
     other = path.with_name(f"{path.name}.verify")
-    for each in (path, other):
-        if os.path.lexists(each):
-            raise TrailError(f"`{each}` already exists: use another file, or move this one away")
+    if os.path.lexists(path):
+        raise _there(path)
     secret = draw(LEAST)
     made = KeyFile(SEALS, key_id(secret), 0, secret.hex())
     try:
-        write_private(other, _encoded(msgspec.structs.replace(made, stanchion=VERIFIES)))
-        write_private(path, _encoded(made))
+        # Of several who make one key at once, the first has both files.
+        write_private(other, _encoded(msgspec.structs.replace(made, stanchion=VERIFIES)), new=True)
+        try:
+            write_private(path, _encoded(made), new=True)
+        except OSError:
+            other.unlink()
+            raise
         sync_folder(path.parent)
+    except FileExistsError as error:
+        raise _there(error.filename) from None
     except OSError as error:
         raise TrailError(f"the key `{path}` cannot be written: {error.strerror}; use another place") from None
     return other
 
 
+def _there(file: str | Path) -> TrailError:
+    return TrailError(f"`{file}` already exists: use another file, or move this one away")
+
+
 def read_key(path: Path) -> KeyFile:
     """What a key file holds; `TrailError` where it is no ratcheting key that seals."""
+    return _decoded(path, content(path))
+
+
+def content(path: Path) -> bytes:
+    """The bytes of a key file; `TrailError` where it cannot be read. A ratcheting key is replaced and then overwritten:
+    what was read of one that its path does not lead to any more may be nothing but zeros."""
     try:
-        data = path.read_bytes()
+        while True:
+            with path.open("rb", buffering=0) as file:
+                data = file.readall()
+                if os.path.samestat(os.fstat(file.fileno()), os.stat(path)):
+                    return data
     except OSError as error:
         raise TrailError(
             f"the audit key `{path}` cannot be read: {error.strerror}; give the path of a readable key file"
         ) from None
-    return _decoded(path, data)
 
 
 def _decoded(path: Path, data: bytes) -> KeyFile:

@@ -17,6 +17,10 @@ class ShelfError(Shown):
     """Experience cannot be read or written; the message says where and why."""
 
 
+class NothingKept(ShelfError):
+    """No experience was ever kept where it is looked for."""
+
+
 class Shelf(Protocol):
     """Keeps incidents, tallies and practices of all tenants. Raises `ShelfError` where it cannot.
 

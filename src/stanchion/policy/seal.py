@@ -7,6 +7,7 @@ import hashlib
 import hmac
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -68,9 +69,19 @@ class Sealing:
 
     def _new_key(self) -> bytes:
         """A key for this folder: of processes that make one at once, all use the first."""
+        with _alone(self.folder):
+            key = self._key()
+            if key is None:
+                self._put_key()
+                key = self._key()
+        if key is None:
+            raise Unsealed("its key was replaced while it was made")
+        return key
+
+    def _put_key(self) -> None:
+        """Put a key where there is none; one that cannot be used is removed, and nothing that it sealed is ours."""
         file = self.folder / KEY
-        if os.path.lexists(file) and self._key() is None:  # it cannot be used: nothing that it sealed is ours
-            file.unlink()
+        file.unlink(missing_ok=True)
         part = file.with_name(f"{KEY}.{os.urandom(8).hex()}")
         try:
             _write(part, os.urandom(KEY_BYTES))
@@ -78,10 +89,23 @@ class Sealing:
                 os.link(part, file)
         finally:
             part.unlink(missing_ok=True)
-        key = self._key()
-        if key is None:
-            raise Unsealed("its key was replaced while it was made")
-        return key
+
+
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Do something in a folder while no other process does, where the system can lock one."""
+    if os.name == "nt":
+        yield
+        return
+    import fcntl
+
+    number = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        with contextlib.suppress(OSError):  # some file systems have no locks
+            fcntl.flock(number, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(number)
 
 
 def checked(folder: Path) -> None:

@@ -7,6 +7,7 @@ import errno
 import os
 import socket
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -35,7 +36,31 @@ def locked(folder: Path) -> Any:
 
 def listening(path: Path) -> socket.socket:
     """Listen at a path. Everybody may connect: who is answered is decided by who it is."""
-    _replaceable(path)
+    if not path.is_absolute():
+        raise Taken(f"the socket `{path}` is not an absolute path: give one")
+    with _alone(path):
+        _replaceable(path)
+        return _put(path)
+
+
+@contextlib.contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Look who listens, and listen, while no other broker does: both would find nobody, and one would not be heard."""
+    import fcntl
+
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        lock = os.open(path.with_name(f".{path.name}.lock"), flags, 0o600)
+    except OSError as error:
+        raise Taken(f"cannot listen at `{path}`: {error.strerror}") from None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)
+
+
+def _put(path: Path) -> socket.socket:
     new = path.with_name(f".{path.name}.{os.getpid()}")
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
@@ -62,8 +87,6 @@ def removed(path: Path, sock: socket.socket, inode: int) -> None:
 
 
 def _replaceable(path: Path) -> None:
-    if not path.is_absolute():
-        raise Taken(f"the socket `{path}` is not an absolute path: give one")
     try:
         found = path.lstat()
     except FileNotFoundError:

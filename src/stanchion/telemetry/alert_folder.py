@@ -7,21 +7,19 @@ import os
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from time import sleep
 from typing import Final
 
 import msgspec
 
 from stanchion import typed
 from stanchion.telemetry.alert_windows import Fresh, Looked, Window, looked
-from stanchion.telemetry.file_lock import attempt
+from stanchion.telemetry.file_lock import attempt_within
 
 VERSION: Final = 1
 FILE: Final = "alerts.json"
 HELD: Final = "alerts.held"
-TRIES: Final = 50
-PAUSE_S: Final = 0.01
-"""How often a process that ends tries to get the lock, and how long it waits in between."""
+PATIENCE_S: Final = 5.0
+"""How long a process that ends waits for the lock."""
 LARGEST: Final = 4 * 1024 * 1024
 
 
@@ -40,12 +38,7 @@ def looked_together(folder: Path, fresh: Iterable[Fresh], now_ms: int, last: boo
     same: then it is to be tried again. A process that does so for the `last` time waits a while instead. `OSError`
     where the folder cannot be written."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    held = attempt(folder / HELD, create=True)
-    for _ in range(TRIES if last and held is None else 0):
-        sleep(PAUSE_S)
-        held = attempt(folder / HELD)
-        if held is not None:
-            break
+    held = attempt_within(folder / HELD, PATIENCE_S if last else 0)
     if held is None:
         return None
     try:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 from typing import Final
 
 _FLAGS: Final = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
+PAUSE_S: Final = 0.01
+"""At what distance a lock is asked for by one who waits for it."""
 
 if os.name == "nt":
 
@@ -16,12 +19,21 @@ if os.name == "nt":
         mode = msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK  # type: ignore[attr-defined,unused-ignore] # only there
         msvcrt.locking(file, mode, 1)  # type: ignore[attr-defined,unused-ignore] # only there
 
+    def _look(file: int) -> None:
+        _lock(file, wait=False)
+
 else:
 
     def _lock(file: int, wait: bool) -> None:
         import fcntl
 
         fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def _look(file: int) -> None:
+        import fcntl
+
+        # Several may look at once, so that nobody takes another who looks for the holder.
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
 
 
 def hold(path: Path) -> int:
@@ -48,3 +60,23 @@ def attempt(path: Path, create: bool = False) -> int | None:
         os.close(file)
         raise
     return file
+
+
+def attempt_within(path: Path, wait_s: float) -> int | None:
+    """Make a file and lock it, after whoever has it: the open file, or `None` where somebody has it all the time."""
+    until = time.monotonic() + wait_s
+    while (file := attempt(path, create=True)) is None and time.monotonic() < until:
+        time.sleep(PAUSE_S)
+    return file
+
+
+def is_held(path: Path) -> bool:
+    """Whether somebody has a file locked. `FileNotFoundError` where there is none."""
+    file = os.open(path, os.O_RDWR | _FLAGS)
+    try:
+        _look(file)
+    except OSError:
+        return True
+    finally:
+        os.close(file)
+    return False

@@ -17,7 +17,7 @@ import msgspec
 
 from stanchion import typed
 from stanchion.telemetry.figures import Series, Sum
-from stanchion.telemetry.file_lock import attempt
+from stanchion.telemetry.file_lock import attempt, is_held
 
 VERSION: Final = 1
 FIGURES: Final = ".figures"
@@ -207,15 +207,11 @@ def _names(folder: Path) -> list[str]:
 def _lives(folder: Path, name: str) -> bool:
     """Whether the process of a file is there still: it holds its lock."""
     try:
-        free = attempt(folder / f"{name}{LOCK}")
+        return is_held(folder / f"{name}{LOCK}")
     except FileNotFoundError:
         return False
     except OSError:
         return True  # nobody knows, and nothing may be taken from one who lives
-    if free is None:
-        return True
-    os.close(free)
-    return False
 
 
 def _mark(folder: Path) -> tuple[int, int] | None:

@@ -12,7 +12,7 @@ from stanchion.audit.reader import Reader
 from stanchion.audit.remains import Remain
 from stanchion.audit.run_story import OPEN
 from stanchion.audit.runs import newest_runs
-from stanchion.experience.shelf import ShelfError
+from stanchion.experience.shelf import NothingKept, ShelfError
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.shown import json_safe
 from stanchion.kernel.state import ANCHOR, EPOCH, STANDING
@@ -58,13 +58,17 @@ def kept_in(store: Store, meant: Meant) -> Iterator[Remain]:
 def in_experience(store: Store) -> Iterator[Remain]:
     """Experience that is kept beside a store, whoever it is of: what it says is redacted and cut, and may be of anyone
     who is meant."""
-    shelf = shelf_of(store, reading=True)
     try:
-        count = shelf.count()
-    except ShelfError:  # there is none
-        count = 0
-    finally:
-        shelf.close()
+        shelf = shelf_of(store, reading=True)
+        try:
+            count = shelf.count()
+        finally:
+            shelf.close()
+    except NothingKept:
+        return
+    except ShelfError as error:
+        yield Remain("experience", f"cannot be read: {error}")
+        return
     if count:
         yield Remain(f"experience, {count:,} incidents", BESIDE)
 

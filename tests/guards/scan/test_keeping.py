@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
+
 from stanchion.policy.scan_cache import ScanCache
+from stanchion.policy.seal import KEY, Sealing
 from stanchion.readings.scan import Pattern, Scanner
 
 SOUGHT = [Pattern(f"\\bkey{number:02d}_[a-z]{{8}}\\b") for number in range(40)]
@@ -42,6 +47,31 @@ def test_what_is_compiled_beside_a_long_text_is_there_the_next_time(tmp_path: Pa
     assert cache.folder is not None
     assert len(list(cache.folder.iterdir())) == 1
     assert Scanner(SOUGHT[:39], "auto", cache).engine == "re2"
+
+
+def test_several_who_replace_a_key_that_is_none_use_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    unlink = Path.unlink
+
+    def slowly(path: Path, missing_ok: bool = False) -> None:
+        """Remove it after others have had the time to make one."""
+        time.sleep(0.001)
+        unlink(path, missing_ok=missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", slowly)
+    for number in range(10):
+        folder, ready = tmp_path / str(number), threading.Barrier(6)
+        folder.mkdir(mode=0o700)
+        (folder / KEY).write_bytes(b"none")
+        (folder / KEY).chmod(0o600)
+
+        def kept(name: str, folder: Path = folder, ready: threading.Barrier = ready) -> bytes:
+            sealing = Sealing(folder)
+            ready.wait()
+            sealing.write(folder / name, "what", name.encode())
+            return sealing.read(folder / name, "what", 10)
+
+        with ThreadPoolExecutor(6) as pool:
+            assert list(pool.map(kept, "abcdef")) == [b"a", b"b", b"c", b"d", b"e", b"f"]
 
 
 def test_a_kept_file_that_is_damaged_is_as_none(tmp_path: Path) -> None:

@@ -10,14 +10,14 @@ from uuid import UUID
 import psycopg
 from psycopg import sql
 
-from stanchion.audit.errors import TrailError
+from stanchion.audit.errors import NoRecords, TrailError
 from stanchion.audit.forks import tell_of_forks
 from stanchion.audit.postgres.address import Address
 from stanchion.audit.postgres.connections import connected
 from stanchion.audit.postgres.schema import Connection, checked, one
 from stanchion.audit.postgres.shipment import SCHEMA
 from stanchion.experience.incident import DAY_MS, Incident, Practice
-from stanchion.experience.shelf import ShelfError, Sums, sums_of
+from stanchion.experience.shelf import NothingKept, ShelfError, Sums, sums_of
 from stanchion.experience.tally import CANDIDATES, WINDOW_DAYS, Known, Tally, chosen
 from stanchion.locks import Lock
 
@@ -211,6 +211,8 @@ class PostgresShelf:
         try:
             with self._lock:
                 return ask(self._connected())
+        except NoRecords as error:
+            raise NothingKept(str(error)) from None
         except TrailError as error:
             raise ShelfError(str(error)) from None
         except psycopg.Error as error:

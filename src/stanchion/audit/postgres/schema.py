@@ -9,7 +9,7 @@ from typing import Any, Final
 import psycopg
 from psycopg import errors, sql
 
-from stanchion.audit.errors import FORMER, TrailError
+from stanchion.audit.errors import FORMER, NoRecords, TrailError
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 Migration = tuple[str, ...]
@@ -69,7 +69,7 @@ class Schema:
         """Make sure that there are records to read, of this version; `TrailError` where there are not."""
         version = self.version()
         if version == 0:
-            raise TrailError(f"{self._where} holds no records: give the schema that a trail was shipped to")
+            raise NoRecords(f"{self._where} holds no records: give the schema that a trail was shipped to")
         if version < len(self._migrations):
             raise TrailError(
                 f"{self._where} was created by an earlier Stanchion (version {version}, this one reads "

@@ -25,9 +25,12 @@ CLOSED: Final = frozenset({HALTED, QUARANTINE, SAFE})
 MOST_STATES: Final = 1_000
 """Of how many tenants states are remembered; the oldest are forgotten first, and the fleet's never."""
 
-TRIES: Final = 20
+PATIENCE_S: Final = 10.0
+"""How long a change of a state waits for its turn at the folder, before it is written all the same."""
+SOON_S: Final = 0.1
+"""How long a raised mark waits for its turn, before it is left to the next time."""
 PAUSE_S: Final = 0.005
-"""How often and at what distance the folder is asked for, before it is written without waiting any longer."""
+"""At what distance the folder is asked for."""
 
 
 class Remembered(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -73,10 +76,13 @@ def closed_states(records: Records) -> tuple[Records, dict[str, int]]:
 def remember_as(file: Path, new: Remembered, opened: dict[str, int], *, last: bool) -> None:
     """Remember a store, beside what other processes remember of the same epoch: the higher number, the newer states.
     `opened` has the versions of states in which nothing is refused any more. With `last` it is on the disk afterwards.
-    Where it cannot be written, nothing is remembered."""
+    Where it cannot be written, nothing is remembered; nor without `last` where others write for long, because they may
+    be about to remember a halt."""
     with contextlib.suppress(OSError):
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with _taking_turns(file.parent):
+        with _taking_turns(file.parent, PATIENCE_S if last else SOON_S) as held:
+            if not held and not last:
+                return
             old = recall(file, new.place)
             if old is not None and first_of(old.number) == first_of(new.number):
                 new = _joined(old, new, opened)
@@ -117,24 +123,31 @@ def _is_closed(value: Any) -> bool:
 
 
 @contextlib.contextmanager
-def _taking_turns(folder: Path) -> Iterator[None]:
-    """Read and write while no other process does; who waits for too long goes on without, because decisions wait."""
+def _taking_turns(folder: Path, wait_s: float) -> Iterator[bool]:
+    """Read and write while no other process does; says whether that is so. Decisions wait, so nobody waits for ever."""
     if os.name == "nt":
-        yield
+        yield True
         return
-    import fcntl
-
     lock = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        for _ in range(TRIES):
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except OSError:
-                time.sleep(PAUSE_S)
-        yield
+        until = time.monotonic() + wait_s
+        while not (held := _is_taken(lock)) and time.monotonic() < until:
+            time.sleep(PAUSE_S)
+        yield held
     finally:
         os.close(lock)
+
+
+def _is_taken(lock: int) -> bool:
+    import fcntl
+
+    # A file system without locks has nobody wait for one.
+    with contextlib.suppress(OSError):
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+    return True
 
 
 def _sync(folder: Path) -> None:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, TypeVar
 
-from stanchion.experience.shelf import ShelfError
+from stanchion.experience.shelf import NothingKept, ShelfError
 from stanchion.locks import Lock
 from stanchion.stores.protocol import StoreError
 from stanchion.stores.sqlite import forks
@@ -129,7 +129,7 @@ class File:
 
     def _connect(self) -> sqlite3.Connection:
         if self._reading and not self.path.exists():
-            raise ShelfError(f"`{self.path}` does not exist: no experience is kept there")
+            raise NothingKept(f"`{self.path}` does not exist: no experience is kept there")
         if not self._reading:
             made(self.path)
         mode = "ro" if self._reading else "rw"
@@ -152,7 +152,7 @@ class File:
             if not _version(db, self.path):
                 _wholly(db, "BEGIN EXCLUSIVE", self._make)
         elif not _version(db, self.path):
-            raise ShelfError(f"`{self.path}` holds no experience yet")
+            raise NothingKept(f"`{self.path}` holds no experience yet")
 
     def _make(self, db: sqlite3.Connection) -> None:
         for statement in TABLES if not _version(db, self.path) else ():

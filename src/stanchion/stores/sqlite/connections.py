@@ -17,6 +17,10 @@ HEADER: Final = 100
 """The least number of bytes in a database that is not empty."""
 
 
+class Unmade(StoreError):
+    """A file that nothing is in: somebody may be about to make it."""
+
+
 def connect(path: Path, busy_s: float) -> sqlite3.Connection:
     """A connection that can write; `StoreError` where there cannot be one."""
     try:
@@ -28,7 +32,8 @@ def connect(path: Path, busy_s: float) -> sqlite3.Connection:
 
 
 def connect_reading(path: Path, busy_s: float) -> sqlite3.Connection:
-    """A connection that only reads, and makes no file; `StoreError` where there cannot be one."""
+    """A connection that only reads, and makes no file; `StoreError` where there cannot be one, `Unmade` where there may
+    be one in a moment."""
     try:
         _refuse(path)
         if not path.exists():
@@ -102,6 +107,8 @@ def _prepare(db: sqlite3.Connection, path: Path) -> None:
 
 def _up_to_date(db: sqlite3.Connection, path: Path) -> None:
     version = check(db, path)
+    if not version:
+        raise Unmade(f"`{path}` is empty, because nothing was ever kept there: give the file of a store")
     if version < len(MIGRATIONS):
         raise StoreError(
             f"`{path}` was written by an earlier Stanchion (version {version} of the file, this one reads "

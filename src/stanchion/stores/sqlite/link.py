@@ -6,6 +6,7 @@ import contextlib
 import io
 import os
 import sqlite3
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
@@ -15,11 +16,15 @@ from stanchion.locks import Attempt, Lock
 from stanchion.stores.protocol import StoreError
 from stanchion.stores.sqlite import forks as forking, siblings
 from stanchion.stores.sqlite.cache import Cache
+from stanchion.stores.sqlite.connections import Unmade
 from stanchion.stores.sqlite.files import Names, are_open, hold, leave_log
 from stanchion.stores.sqlite.troubles import explain, is_busy, locked
 from stanchion.stores.sqlite.wait import patiently
 
 Connect = Callable[[Path, float], sqlite3.Connection]
+
+STEP_S: Final = 0.002
+"""At what distance it is looked whether somebody has made the file."""
 
 REMOVED: Final = (
     "files of `{path}` were removed while this process still has the store open elsewhere: close that store, or "
@@ -157,6 +162,17 @@ class Link:
         return True
 
     def _open(self) -> None:
+        """Open the file. Whoever only reads waits for one who is making it, without keeping anybody from that."""
+        deadline = time.monotonic() + self.busy_s
+        while True:
+            try:
+                return self._open_now()
+            except Unmade:
+                if time.monotonic() >= deadline:
+                    raise
+            time.sleep(STEP_S)
+
+    def _open_now(self) -> None:
         with siblings.alone(self.busy_s) as held:
             if not held:
                 raise StoreError(locked(self.path, self.busy_s))

@@ -7,12 +7,13 @@ import threading
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Final
 
 from msgspec.structs import replace
 
 from stanchion.telemetry.notices.message import Destination, Message, Outcome
-from stanchion.telemetry.notices.said import note_said, was_said
+from stanchion.telemetry.notices.said import by_turns, note_said, was_said
 from stanchion.telemetry.notices.schedule import PAUSES_S, pause_s
 from stanchion.telemetry.notices.spool import Delivery, Spool
 
@@ -117,6 +118,8 @@ class Courier:
             thread.join(linger_s)
         if thread is None or not thread.is_alive():
             self._spool.close()
+        else:
+            self._leave()
 
     def _wake(self) -> None:
         with self._bell:
@@ -136,20 +139,32 @@ class Courier:
             with self._bell:
                 if self._queue:
                     continue
-                if self._closed:
-                    return
-                self._bell.wait(wait_s)
+                if not self._closed:
+                    self._bell.wait(wait_s)
+                    continue
+            # Whoever closes may have left something meanwhile, which is for others now.
+            self._spool.close()
+            return
+
+    def _leave(self) -> None:
+        """Put into the spool what the thread has not looked at: it is at one message, maybe until the end."""
+        now, lost, why = self._now_ms(), 0, ""
+        while self._queue:
+            with suppress(IndexError):  # the thread is back, and has taken it in
+                message = self._queue.popleft()
+                try:
+                    self._enter(message, now, self._spool.keep)
+                except OSError as error:
+                    lost, why = lost + 1, f"the spool cannot be written: {error.strerror}"
+        if lost:
+            self._report.lost(self.name, lost, why)
 
     def _take_in(self) -> None:
         """Enter new messages into the spool. Where that cannot be written they wait in memory."""
         now = self._now_ms()
         while self._queue:
             message = self._queue.popleft()
-            if message.once and was_said(self._spool.folder, message.id, now):
-                continue
-            self._keep(Delivery(message.id, message.body, now, now))
-            if message.once:
-                note_said(self._spool.folder, message.id)
+            self._enter(message, now, self._keep)
         dropped, self._dropped = self._dropped, 0
         while len(self._waiting) > MOST:
             oldest, _ = self._waiting.popitem(last=False)
@@ -157,6 +172,16 @@ class Courier:
             dropped += 1
         if dropped:
             self._report.lost(self.name, dropped, f"more than {MOST:,} notices wait for it")
+
+    def _enter(self, message: Message, now: int, keep: Callable[[Delivery], None]) -> None:
+        one = Delivery(message.id, message.body, now, now)
+        if not message.once:
+            keep(one)
+            return
+        with by_turns(self._spool.folder):
+            if not was_said(self._spool.folder, message.id, now):
+                keep(one)
+                note_said(self._spool.folder, message.id)
 
     def _look(self, now: int) -> None:
         self._looked_at = now

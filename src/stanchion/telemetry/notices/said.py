@@ -3,12 +3,32 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+from stanchion.telemetry.file_lock import attempt_within
+
 FOLDER: Final = "said"
+HELD: Final = "said.held"
+PATIENCE_S: Final = 2.0
+"""How long one waits for others to say something; then it may be said twice."""
 LATELY_MS: Final = 86_400_000
+
+
+@contextmanager
+def by_turns(folder: Path) -> Iterator[None]:
+    """Ask what was said, and say it, while no other process does. Where that cannot be, it is said all the same."""
+    held = None
+    with suppress(OSError):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        held = attempt_within(folder / HELD, PATIENCE_S)
+    try:
+        yield
+    finally:
+        if held is not None:
+            os.close(held)
 
 
 def was_said(folder: Path, message_id: str, now_ms: int) -> bool:

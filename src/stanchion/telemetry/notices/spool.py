@@ -16,6 +16,8 @@ from typing import Final
 import msgspec
 
 from stanchion import typed
+from stanchion.locks import Lock
+from stanchion.telemetry.file_lock import is_held
 
 LOCK: Final = "lock"
 OWN: Final = "own-"
@@ -41,12 +43,14 @@ class Delivery(msgspec.Struct, frozen=True):
 
 
 class Spool:
-    """The deliveries of this process to one destination. What cannot be written raises `OSError`."""
+    """The deliveries of this process to one destination. What cannot be written raises `OSError`. Safe between threads:
+    one that closes a process leaves here what the one that sends has not looked at."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._own: Path | None = None
         self._lock = -1
+        self._busy = Lock()
         if not _minds_forks and hasattr(os, "register_at_fork"):
             _minds_forks.append(True)
             os.register_at_fork(after_in_child=_forked)
@@ -54,36 +58,45 @@ class Spool:
 
     def keep(self, one: Delivery) -> None:
         """Have a delivery on the disk, as it is now."""
-        own = self._home()
-        new = own / f".{one.id}"
-        with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            file.write(msgspec.json.encode(one))
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(new, own / f"{one.id}{ENDING}")
-        _sync(own)
+        with self._busy:
+            own = self._home()
+            new = own / f".{one.id}"
+            with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+                file.write(msgspec.json.encode(one))
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(new, own / f"{one.id}{ENDING}")
+            _sync(own)
 
     def drop(self, delivery_id: str) -> None:
         """Forget a delivery."""
-        if self._own is not None:
-            (self._own / f"{delivery_id}{ENDING}").unlink(missing_ok=True)
+        with self._busy:
+            if self._own is not None:
+                (self._own / f"{delivery_id}{ENDING}").unlink(missing_ok=True)
 
     def adopt(self) -> list[Delivery]:
         """Take over what processes have left that are gone, oldest first."""
         found = []
-        for left in _folders(self.folder):
-            if left != self._own:
-                found += self._taken(left)
+        with self._busy:
+            for left in _folders(self.folder):
+                if left != self._own:
+                    found += self._taken(left)
         return sorted(found, key=lambda one: one.at)
 
     def close(self) -> None:
         """Let go of the folder: what is left in it is for the next process."""
-        own, self._own = self._own, None
-        if own is not None:
-            _remove(own)
-        self.forget()
+        with self._busy:
+            own, self._own = self._own, None
+            if own is not None:
+                _remove(own)
+            self.forget()
 
     __del__ = close
+
+    def forked(self) -> None:
+        """In the child of a fork: the folder is the parent's, whose threads may have been at it."""
+        self._busy = Lock()
+        self.forget()
 
     def forget(self) -> None:
         """Let go of the lock alone, which in the child of a fork is the parent's."""
@@ -182,13 +195,9 @@ def _files(folder: Path) -> list[Path]:
 
 def _is_held(own: Path) -> bool:
     try:
-        lock = os.open(own / LOCK, os.O_RDWR)
+        return is_held(own / LOCK)
     except OSError:
         return False
-    try:
-        return not _take(lock)
-    finally:
-        os.close(lock)
 
 
 def _is(path: Path, file: int) -> bool:
@@ -235,4 +244,4 @@ def _take(file: int) -> bool:
 
 def _forked() -> None:
     for spool in [*_known]:
-        spool.forget()
+        spool.forked()
