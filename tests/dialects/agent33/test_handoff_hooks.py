@@ -26,6 +26,13 @@ def test_a_payload_is_complete() -> None:
     assert hooks.pre_handoff("rob", **WHOLE).final_verdict == Verdict.PASS
 
 
+@pytest.mark.parametrize(("name", "said"), [("context", 5), ("artifacts", "src/a.py"), ("rationale", ["done"])])
+def test_a_payload_with_a_field_of_another_kind_is_blocked(name: str, said: Any) -> None:
+    told = rails(agents=AGENTS).hooks("ann").pre_handoff("rob", payload={**WHOLE, name: said})
+    assert told.final_verdict == Verdict.BLOCK
+    assert f"under `{name}`, and it has to be" in told.message
+
+
 def test_the_receiver_is_known_and_able() -> None:
     hooks = rails(agents=AGENTS).hooks("ann")
     assert hooks.pre_handoff("rob", **WHOLE, required_capabilities=["review"]).final_verdict == Verdict.PASS

@@ -14,7 +14,7 @@ from stanchion.dialects.agent33.border import unread_budget
 from stanchion.dialects.agent33.hooks import Hooks
 from stanchion.dialects.agent33.results import ON_ERROR, Alert, Escalation
 from stanchion.dialects.agent33.settings import Agent, OnError, Task, read, read_all
-from stanchion.dialects.agent33.words import RiskLevel, names_of, word
+from stanchion.dialects.agent33.words import RiskLevel, a_mapping, names_of, word
 from stanchion.dialects.errors import DialectError
 from stanchion.kernel.scopes import FLEET
 from stanchion.policy.errors import PolicyError
@@ -236,7 +236,7 @@ def policy_for(
 ) -> dict[str, Any]:
     """The policy that `Guardrails.load` puts in force."""
     known, work = read_all(Agent, agents, "agent"), read_all(Task, tasks, "task")
-    more = _mapping(policy, "policy", "of sections to what they say")
+    more = a_mapping(policy, "policy", "of sections to what they say")
     taken = next((key for key in OWN if key in more), None)
     if taken is not None:
         raise DialectError(f"`policy` says `{taken}`: {_INSTEAD[taken]}")
@@ -245,8 +245,8 @@ def policy_for(
         more["bypass"] = {**more.get("bypass", {}), "safety_responses": responses}
     reactions = OnError() if on_error is None else read(OnError, on_error, "`on_error`")
     wanted = {
-        name: (_mapping(one, f"changes.{name}", "of options to values"), "changes")
-        for name, one in _mapping(changes, "changes", "of guardrails to their options").items()
+        name: (a_mapping(one, f"changes.{name}", "of options to values"), "changes")
+        for name, one in a_mapping(changes, "changes", "of guardrails to their options").items()
     }
     fixed = next((name for name in wanted if name in BUILT_IN), None)
     if fixed is not None:
@@ -325,14 +325,6 @@ def _translated(data: dict[str, Any]) -> dict[str, Any]:
         raise DialectError(f"`source` has no guardrails: {meant if near is None else f'did you mean `{near}`?'}")
     made: dict[str, Any] = GUARDRAILS.translate((read_data(data, "guardrails"),), "guardrails").root.data()
     return made
-
-
-def _mapping(given: object, name: str, of: str) -> dict[str, Any]:
-    if given is None:
-        return {}
-    if not isinstance(given, Mapping):
-        raise DialectError(f"`{name}` is a `{type(given).__name__}`: give a mapping {of}")
-    return dict(given)
 
 
 def _folder(given: object) -> str:
