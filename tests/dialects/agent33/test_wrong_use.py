@@ -146,6 +146,18 @@ WRONG |= {
         lambda: rails().hooks("a").on_error(b"read", "no"),  # type: ignore[arg-type]  # that is the mistake
         "`tool` of `on_error` is a `bytes`: give a text",
     ),
+    "a misspelt option": (
+        lambda: Guardrails.load(OWN, agnets={}, store="memory:", journal="memory:"),  # type: ignore[call-arg]  # that is the mistake
+        "`Guardrails.load` has no option `agnets`: did you mean `agents`?",
+    ),
+    "a misspelt option of hooks": (
+        lambda: rails().hooks("a", dedline_s=5),
+        "`hooks` has no option `dedline_s`: did you mean `deadline_s`?",
+    ),
+    "the level of a run by another word": (
+        lambda: rails().hooks("a", risk="high"),
+        "`hooks` has no option `risk`: choose among `can`, `deadline_s`, `id`, `parent`, `risk_level`",
+    ),
     "a name to execute": (
         lambda: rails().hooks("a").execute("deploy"),  # type: ignore[arg-type]  # that is the mistake
         "`tool` of `execute` is a `str`, which cannot be called: give the function itself; `pre_execution` takes",
