@@ -138,6 +138,14 @@ WRONG |= {
 }
 WRONG |= {
     "an acceptance by nobody": (lambda: rails().hooks("a").post_handoff(""), "`to` of `post_handoff` is empty"),
+    "an action without a name": (
+        lambda: rails().hooks("a").pre_execution(" ", {}),
+        "`tool` of `pre_execution` is empty: give the name of the tool",
+    ),
+    "a result of no action": (
+        lambda: rails().hooks("a").post_execution("", {}, "words"),
+        "`tool` of `post_execution` is empty: give the name of the tool",
+    ),
     "a tool in bytes that was done": (
         lambda: rails().hooks("a").post_execution(b"read", {}, "words"),  # type: ignore[arg-type]  # that is the mistake
         "`tool` of `post_execution` is a `bytes`: give a text",

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from stanchion.approvals.bypass import BypassRequest, Urgency
+from stanchion.dialects.agent33.attempts import Attempts
 from stanchion.dialects.agent33.border import ESTIMATED, HANDED, Border
 from stanchion.dialects.agent33.results import ChainResult, ErrorResult
 from stanchion.dialects.agent33.words import HookType, a_mapping, a_text, names_of, word
@@ -15,7 +16,7 @@ from stanchion.kernel.actions import PROCEEDS, Action
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.stages import Stage
 from stanchion.runtime.calling.report_fields import given
-from stanchion.runtime.calling.reports import report
+from stanchion.runtime.calling.reports import handed_to, report
 from stanchion.runtime.calling.tool import Tool
 from stanchion.runtime.deciding.twins import twins
 
@@ -40,6 +41,7 @@ class Hooks(Entered):
         self.run: Run = run
         """Stanchion's own run, with everything that the specification has no word for."""
         self._desk: Desk = run.desk
+        self._attempts = Attempts()
 
     def _pre_execution(
         self,
@@ -55,7 +57,7 @@ class Hooks(Entered):
         args = {} if args is None else args
         with AT_PRE:
             decision = yield from self.run._check(
-                tool,
+                _named(tool, PRE),
                 args,
                 tokens=estimated_tokens,
                 duration_s=estimated_duration,
@@ -80,9 +82,11 @@ class Hooks(Entered):
         """Validate what an action gave before it is committed or forwarded, and count what it used, whatever was said
         before. What comes of an action that did not go ahead is blocked."""
         used = given(tokens=tokens, cost_usd=cost, duration_s=duration)
-        a_text(tool, "tool", POST)
         with AT_POST:
-            return self._said(POST, (yield from self._ended(tool, args, output, after, used)))
+            decision = yield from self._ended(_named(tool, POST), args, output, after, used)
+        if decision.proceeds:
+            self._attempts.worked(tool, _args(args, after))
+        return self._said(POST, decision)
 
     post_execution, apost_execution = twins(_post_execution)
 
@@ -136,10 +140,12 @@ class Hooks(Entered):
         after: ChainResult | None = None,
         attempt: int | None = None,
     ) -> Flow[ErrorResult]:
-        """Say that an action has failed: how bad that is, and what becomes of it."""
-        call = self._begun(a_text(tool, "tool", HookType.ON_ERROR), args, after)[0]
+        """Say that an action has failed: how bad that is, and what becomes of it. Failures of the same action in a row
+        are counted, unless `attempt` says which one it was, the first being 1."""
+        call = self._begun(_named(tool, HookType.ON_ERROR), args, after)[0]
         with AT_ERROR:
-            return self._failed((yield from self.run._error(tool, error, args=args, call=call, attempt=attempt)))
+            which = self._attempts.failed(tool, _args(args, after), attempt)
+            return self._failed((yield from self.run._error(tool, error, args=args, call=call, attempt=which)))
 
     on_error, aon_error = twins(_on_error)
 
@@ -187,9 +193,7 @@ class Hooks(Entered):
         """Judge what an action gave. What it used is counted also where its hook before it had ended or blocked it, and
         what had blocked it stands."""
         call, stands = self._begun(tool, args, after)
-        if args is None:
-            args = {} if after is None or after.args is None else after.args
-        fields = {"tool": tool, "args": args, "result": output, **given(call=call), **used}
+        fields = {"tool": tool, "args": _args(args, after), "result": output, **given(call=call), **used}
         return report(self._desk, Stage.TOOL_RESULT, fields, stands)
 
     def _begun(
@@ -216,6 +220,11 @@ class Hooks(Entered):
         call = self._id_of(after, BEFORE_HANDOFF)
         if after is not None and to != after.about:
             raise DialectError(f"`after` is about a handoff to `{after.about!s:.80}`, and this is one to `{to!s:.80}`")
+        if after is not None and not after.proceeds:
+            raise DialectError(f"the handoff to `{to!s:.80}` did not go ahead: correct it, and hand over again")
+        if after is None and not self._desk.open_call(handed_to(to), {}):
+            said = f"no handoff to `{to!s:.80}` is under way"
+            raise DialectError(f"{said}: ask `{BEFORE_HANDOFF}` first, and give what it returns as `after`")
         return call
 
     def _id_of(self, after: ChainResult | None, hook: HookType | None = None) -> str | None:
@@ -245,6 +254,20 @@ def _receiver(to: str, hook: HookType) -> str:
     if not a_text(to, "to", hook).strip():
         raise DialectError(f"`to` of `{hook}` is empty: give the id of the agent that receives the handoff")
     return to
+
+
+def _named(tool: str, hook: HookType) -> str:
+    """The name of a tool; `DialectError` where that is none. An error without a tool is one of a model."""
+    if isinstance(tool, str) and not tool.strip() and (hook is not HookType.ON_ERROR or tool):
+        raise DialectError(f"`tool` of `{hook}` is empty: give the name of the tool")
+    return tool if hook is PRE else a_text(tool, "tool", hook)
+
+
+def _args(args: dict[str, Any] | None, after: ChainResult | None) -> dict[str, Any]:
+    """The arguments of an action: `None` stands for those that `after` is about."""
+    if args is not None:
+        return args
+    return {} if after is None or after.args is None else after.args
 
 
 def _function(tool: Any, method: str) -> Any:

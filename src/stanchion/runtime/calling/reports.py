@@ -217,7 +217,12 @@ def _taken_back(desk: Desk, call: str) -> Flow[None]:
 
 def _about(event: Any) -> str:
     """What an outcome that names no call is found by: its tool, or to whom a handoff goes."""
-    return f"handoff to {event.to}" if event.stage in HANDOFFS else str(event.tool)
+    return handed_to(event.to) if event.stage in HANDOFFS else str(event.tool)
+
+
+def handed_to(to: str) -> str:
+    """What the desk knows a handoff by that is under way."""
+    return f"handoff to {to}"
 
 
 def _event(desk: Desk, stage: Stage, form: _Form, fields: dict[str, Any]) -> tuple[Any, tuple[Finding, ...], bool]:
