@@ -82,6 +82,8 @@ class Hooks(Entered):
         """Validate what an action gave before it is committed or forwarded, and count what it used, whatever was said
         before. What comes of an action that did not go ahead is blocked."""
         used = given(tokens=tokens, cost_usd=cost, duration_s=duration)
+        if args is None and after is None:
+            raise DialectError(f"`{POST}` has neither `args` nor `after`: give what `{PRE}` has returned, or arguments")
         with AT_POST:
             decision = yield from self._ended(_named(tool, POST), args, output, after, used)
         if decision.proceeds:
@@ -265,9 +267,7 @@ def _named(tool: str, hook: HookType) -> str:
 
 def _args(args: dict[str, Any] | None, after: ChainResult | None) -> dict[str, Any]:
     """The arguments of an action: `None` stands for those that `after` is about."""
-    if args is not None:
-        return args
-    return {} if after is None or after.args is None else after.args
+    return args if args is not None else {} if after is None or after.args is None else after.args
 
 
 def _function(tool: Any, method: str) -> Any:
