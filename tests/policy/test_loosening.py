@@ -57,6 +57,10 @@ STRICTER: Final[list[tuple[dict[str, Any], dict[str, Any]]]] = [
     (policy({"use": "flow", "setting": "lenient"}), policy({"use": "flow", "setting": "balanced"})),
     (policy({"use": "flow", "setting": "balanced"}), policy({"use": "flow"})),
     (policy({"use": "flow"}), policy({"use": "flow", "setting": "strict"})),
+    (
+        policy({"use": "size_limits", "bypass": {"allowed": True, "requires_approval": "architect"}}),
+        policy({"use": "size_limits"}),
+    ),
     (policy(mode="shadow"), policy()),
     (policy(), policy(risk={"high": {"strict_marks": True}, "critical": {"strict_marks": True}})),
     (policy(), policy(risk={"high": {"approval": True}})),

@@ -7,15 +7,15 @@ from typing import Any
 import msgspec
 
 from stanchion.experience.bounded import cut, one_line
-from stanchion.experience.incident import MOST_REASON, Practice
+from stanchion.experience.incident import MOST_REASON
 from stanchion.experience.reliability import Reliability, reliability_of
 from stanchion.experience.session import OfTool
-from stanchion.experience.similarity import Difference, Similar, similar_to
+from stanchion.experience.similarity import Difference, Similar, compared, similar_to
 from stanchion.experience.tally import Known, Tally
 from stanchion.kernel.shown import visible
 
 OWN = "own"
-"""The fingerprint of the last call of the run itself that worked."""
+"""The fingerprint of calls of the run itself that worked."""
 
 
 class ToolText(msgspec.Struct, frozen=True):
@@ -46,11 +46,8 @@ class AdviceContext(msgspec.Struct, frozen=True):
         return () if self.similar_success is None else self.similar_success.differences
 
 
-def advice_context(
-    tool: str, args: dict[str, Any], met: OfTool, own: dict[str, Any] | None, known: Known, today: int
-) -> AdviceContext:
-    """What advice about a call is made from. `args` and `own`, the run's last call that worked, are bounded and
-    redacted, and `met` has no secrets in its words."""
+def advice_context(tool: str, args: dict[str, Any], met: OfTool, known: Known, today: int) -> AdviceContext:
+    """What advice about a call is made from. `args` are bounded and redacted, and `met` has no secrets in its words."""
     tally = known.tally
     if not tally.successes + tally.failures:  # the store could not be asked: what the run has met has to do
         tally = Tally().plus(met.successes, met.failures, today)
@@ -59,16 +56,14 @@ def advice_context(
         visible(tool),
         met.in_a_row,
         ToolText(cut(met.last_error, MOST_REASON)) if met.last_error else None,
-        _nearest(tool, args, met, own, known),
+        _nearest(tool, args, met, known),
         None if reliability is None else reliability.rate,
         reliability,
     )
 
 
-def _nearest(tool: str, args: dict[str, Any], met: OfTool, own: dict[str, Any] | None, known: Known) -> Similar | None:
+def _nearest(tool: str, args: dict[str, Any], met: OfTool, known: Known) -> Similar | None:
     found = [one.without_values() for one in similar_to(args, known.practices)[:1]]
-    if own is not None:
-        data = msgspec.json.encode(own).decode()
-        found += similar_to(args, [Practice(OWN, tool, met.successes, met.failures, data, 0)])
-    # The run's own call is preferred where it is as near: the run knows what it said.
+    found += [compared(args, own, tool, OWN, met.successes, met.failures) for own in met.good]
+    # A call of the run's own is preferred where it is as near, the last of several: the run knows what it said.
     return max(found, key=lambda one: (one.likeness, one.args is not None), default=None)

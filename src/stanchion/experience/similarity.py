@@ -71,19 +71,23 @@ class Similar(msgspec.Struct, frozen=True):
 def similar_to(args: dict[str, Any], practices: Iterable[Practice]) -> tuple[Similar, ...]:
     """Calls that worked, the most alike first, then the most used; the order is always the same. `args` are bounded,
     as those of the practices are."""
-    found = [_compared(args, practice) for practice in practices]
+    found = [
+        compared(args, one.args, one.tool_name, one.fingerprint, one.success_count, one.failure_count)
+        for one in practices
+    ]
     return tuple(sorted(found, key=lambda one: (-one.likeness, -one.success_count, one.fingerprint)))
 
 
-def _compared(given: dict[str, Any], practice: Practice) -> Similar:
-    args = practice.args
-    compared = list(_each("", args, given))
-    found = [one for one in compared if one is not None]
-    alike = sum([1.0 if one is None else WORTH[one.how] for one in compared])
-    likeness = round(alike / len(compared), 4) if compared else 1.0
+def compared(
+    given: dict[str, Any], worked: dict[str, Any], tool: str, fingerprint: str, successes: int, failures: int
+) -> Similar:
+    """A call that worked, beside the arguments of another; both are bounded."""
+    every = list(_each("", worked, given))
+    found = [one for one in every if one is not None]
+    alike = sum([1.0 if one is None else WORTH[one.how] for one in every])
+    likeness = round(alike / len(every), 4) if every else 1.0
     found.sort(key=lambda one: (ORDER[one.how], one.name))
-    counts = practice.success_count, practice.failure_count
-    return Similar(practice.tool_name, practice.fingerprint, *counts, likeness, tuple(found[:MOST]), args)
+    return Similar(tool, fingerprint, successes, failures, likeness, tuple(found[:MOST]), worked)
 
 
 def _each(name: str, worked: Any, given: Any) -> Iterator[Difference | None]:

@@ -60,6 +60,12 @@ PLACES: Final = {
     "capabilities": (("required_capabilities",), ("validation", "required_capabilities")),
 }
 """Where each field stands in a payload; any other stands where its name says, as `return_protocol.timeout` does."""
+KINDS: Final[Mapping[str, tuple[tuple[type, ...], str]]] = {
+    "context": ((dict, str), "a mapping or a text"),
+    "artifacts": ((list,), "a list of names"),
+    "rationale": ((str,), "a text"),
+}
+"""What the fields that every handoff has can be, and how that is said."""
 ROUTING: Final = frozenset({"id", "timestamp", "to_agent"})
 """What of a payload changes when the same handoff is sent to somebody else."""
 
@@ -152,6 +158,11 @@ class Handoff(msgspec.Struct, frozen=True, dict=True):
         for name in self.require:
             if not any(_given(found) for found in _at(payload, name)):
                 yield "handoff.incomplete", (to, name)
+        for name in KINDS:
+            for found in _at(payload, name):
+                wanted = _not_of_its_kind(name, found)
+                if wanted:
+                    yield "handoff.malformed", (to, _short(found), name, wanted)
         for name, said in (("from_agent", event.run.agent), ("to_agent", to)):
             if name in payload and payload[name] != said:
                 yield "handoff.malformed", (to, _short(payload[name]), name, f"`{said}`")
@@ -214,6 +225,18 @@ def _given(value: Any) -> bool:
     if isinstance(value, str):
         return bool(value.strip())
     return value is not None and value != {}
+
+
+def _not_of_its_kind(name: str, value: Any) -> str:
+    """What a field has to be where it is something else; empty where it is that, or not there."""
+    kinds, wanted = KINDS[name]
+    if value is None:
+        return ""
+    if isinstance(value, list) and list in kinds:
+        return (
+            "" if all(isinstance(each, dict) or (isinstance(each, str) and each.strip()) for each in value) else wanted
+        )
+    return "" if isinstance(value, kinds) else wanted
 
 
 def _needed(payload: Mapping[str, Any]) -> Iterator[Any]:

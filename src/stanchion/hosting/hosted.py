@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping
-from types import TracebackType
 from typing import Any
 
 from stanchion.hosting import dialogs, flows
+from stanchion.hosting.entered import Entered
 from stanchion.hosting.hosted_tool import Carry
 from stanchion.hosting.items import aitems_in_words, items_in_words
 from stanchion.hosting.refusal import Refusal
@@ -22,7 +22,7 @@ from stanchion.runtime.run import Run
 
 
 @spelled
-class Hosted(Work):
+class Hosted(Entered, Work):
     """One run on one host; `host.run(shield, ...)` and `host.on(run)` make them.
 
     Every method has a twin for async code: `await hosted.acall(...)` for `hosted.call(...)`.
@@ -134,27 +134,3 @@ class Hosted(Work):
         from stanchion.runtime.driving.on_loop import adrive
 
         return await adrive(flow, self._desk)
-
-    def close(self) -> None:
-        """Close the run."""
-        self.run.close()
-
-    async def aclose(self) -> None:
-        """`close` for async code."""
-        await self.run.aclose()
-
-    def __enter__(self) -> Hosted:
-        self.run.__enter__()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.run.__exit__(kind, error, at)
-
-    async def __aenter__(self) -> Hosted:
-        await self.run.__aenter__()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
-    ) -> None:
-        await self.run.__aexit__(kind, error, at)

@@ -26,6 +26,9 @@ NOTHING: Final[Amounts] = (0, 0, 0, 0, 0)
 MICRO: Final = 1_000_000
 LARGEST: Final = 10**15
 """What one action can use at the most: sums of it stay exact in every store."""
+LONGEST_S: Final = LARGEST // 1000
+MOST_USD: Final = LARGEST // MICRO
+"""The same in seconds and in dollars."""
 
 
 def amounts(tokens: int = 0, cost_usd: float = 0.0, api_calls: int = 0, duration_ms: int = 0) -> Amounts:
@@ -33,8 +36,10 @@ def amounts(tokens: int = 0, cost_usd: float = 0.0, api_calls: int = 0, duration
     for name, value in (("tokens", tokens), ("api_calls", api_calls), ("duration_ms", duration_ms)):
         if type(value) is not int or not 0 <= value < LARGEST:
             raise ValueError(f"{name} is `{value}`: give a whole number that is not negative and below 10^15")
-    if type(cost_usd) not in (int, float) or not 0 <= cost_usd < LARGEST / MICRO:
-        raise ValueError(f"cost_usd is `{cost_usd}`: give a finite amount of dollars that is not negative")
+    if type(cost_usd) not in (int, float) or not 0 <= cost_usd < MOST_USD:
+        raise ValueError(
+            f"cost_usd is `{cost_usd}`: give a finite amount of dollars that is not negative and below 10^9"
+        )
     return (1, tokens, ceil_micro(cost_usd) if cost_usd else 0, api_calls, duration_ms)
 
 

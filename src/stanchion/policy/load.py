@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from stanchion.policy.document_cache import DocumentCache
 
 PACKS: Final = "stanchion.policy.packs"
+YAML: Final = (".yaml", ".yml")
 
 
 def load_policy(
@@ -206,13 +208,15 @@ class Reading:
 
     def _folder(self, folder: Path) -> Document:
         """The guardrail files of a folder, in the order of their names, as one document."""
-        paths = sorted(path for path in folder.iterdir() if path.suffix in (".yaml", ".yml"))
+        paths = sorted(path for path in folder.iterdir() if path.suffix.lower() in YAML)
         self.files += paths
         if self._within is not None:
             for path in paths:
                 _stay(path, self._within)
         texts = [(path.read_text("utf-8"), str(path)) for path in paths]
-        return translated_folder(tuple([self._text(text, origin) for text, origin in texts]), str(folder))
+        read = translated_folder(tuple([self._text(text, origin) for text, origin in texts]), str(folder))
+        _none_below(folder)
+        return read
 
     def _text(self, text: str, origin: str) -> Document:
         """A text as a document, if need be as it was kept."""
@@ -225,6 +229,16 @@ class Reading:
         if self._kept is not None:
             self._kept.put(text, document)
         return document
+
+
+def _none_below(folder: Path) -> None:
+    """Refuse files in folders inside of one that is read as guardrail files: nobody would read them."""
+    for place, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        lost = sorted(os.path.join(place, name) for name in files if name.lower().endswith(YAML))
+        if lost and place != str(folder):
+            said = f"it is in a folder inside `{folder}`, where no guardrail file is looked for"
+            raise PolicyError([Fault(lost[0], f"{said}: move it up, or load its folder by itself")])
 
 
 def _stay(path: Path, within: Path) -> None:

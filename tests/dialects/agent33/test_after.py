@@ -54,7 +54,9 @@ def test_a_result_needs_no_arguments_a_second_time() -> None:
     hooks = rails({"guardrail": rail("event.args.where == 'here'", hook="post_execution")}).hooks("a")
     before = hooks.pre_execution("deploy", DEED)
     assert hooks.post_execution("deploy", None, "done", after=before).final_verdict is Verdict.PASS
-    assert hooks.post_execution("deploy", None, "done").final_verdict is Verdict.BLOCK
+    assert hooks.post_execution("deploy", {}, "done").final_verdict is Verdict.BLOCK
+    with pytest.raises(DialectError, match="has neither `args` nor `after`: give what `pre_execution` has returned"):
+        hooks.post_execution("deploy", None, "done")
 
 
 def test_after_is_about_this_very_action() -> None:

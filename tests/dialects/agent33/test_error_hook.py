@@ -9,6 +9,7 @@ import pytest
 
 from stanchion import Refused
 from stanchion.dialects.agent33 import ErrorSeverity, OnError, RecoveryAction, Verdict
+from stanchion.dialects.agent33.attempts import MOST, Attempts
 from stanchion.testing import FakeClock, ScriptedTool
 from tests.dialects.agent33.rails import FAILS, Deeds, Refusing, only, rail, rails
 
@@ -80,6 +81,31 @@ def test_a_failed_action_is_retried_up_to_max_retries() -> None:
     assert again.execute(flaky(ConnectionError("reset"), "done")) == "done"
     spent = [hooks.on_error("flaky", ConnectionError("reset"), attempt=at).recovery for at in (1, 2, 3)]
     assert spent == [RecoveryAction.RETRY, RecoveryAction.RETRY, None]
+
+
+def test_a_host_that_does_not_count_is_not_told_to_retry_for_ever() -> None:
+    hooks = rails(policy=SAFE, on_error=OnError(max_retries=2, backoff=0)).hooks("a")
+
+    def fails(args: dict[str, Any], **how: Any) -> RecoveryAction | None:
+        before = hooks.pre_execution("flaky", args)
+        return hooks.on_error("flaky", ConnectionError("reset"), after=before, **how).recovery
+
+    first, other = {"path": "a"}, {"path": "b"}
+    again = RecoveryAction.RETRY
+    assert [fails(first) for _ in range(4)] == [again, again, None, None]
+    assert fails(other) is again, "another action is another count"
+    hooks.post_execution("flaky", None, "words of it", after=hooks.pre_execution("flaky", first))
+    assert [fails(first) for _ in range(3)] == [again, again, None], "it has worked in between"
+    assert fails(other, attempt=2) is again, "a host that counts is believed"
+    assert fails(other) is None
+
+
+def test_few_actions_that_failed_are_remembered() -> None:
+    attempts = Attempts()
+    for number in range(MOST + 1):
+        assert attempts.failed("t", {"n": number}, None) == 1
+    assert [attempts.failed("t", {"n": number}, None) for number in (MOST, 0)] == [2, 1]
+    assert [attempts.failed("t", {"n": object()}, None) for _ in range(2)] == [1, 2], "what cannot be read is the same"
 
 
 def test_partial_changes_are_undone() -> None:

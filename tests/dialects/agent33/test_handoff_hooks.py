@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from stanchion.dialects.agent33 import Hooks, Verdict
+from stanchion.dialects.agent33 import DialectError, Hooks, Verdict
 from stanchion.runtime.deciding.task_status import status_key, status_of
 from stanchion.telemetry.kinds import Kind, Occurrence
 from tests.dialects.agent33.rails import FAILS, Refusing, only, rail, rails
@@ -24,6 +24,28 @@ def test_a_payload_is_complete() -> None:
         assert told.final_verdict == Verdict.BLOCK
         assert f"`{missing}`" in told.message
     assert hooks.pre_handoff("rob", **WHOLE).final_verdict == Verdict.PASS
+
+
+@pytest.mark.parametrize(("name", "said"), [("context", 5), ("artifacts", "src/a.py"), ("rationale", ["done"])])
+def test_a_payload_with_a_field_of_another_kind_is_blocked(name: str, said: Any) -> None:
+    told = rails(agents=AGENTS).hooks("ann").pre_handoff("rob", payload={**WHOLE, name: said})
+    assert told.final_verdict == Verdict.BLOCK
+    assert f"under `{name}`, and it has to be" in told.message
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_a_handoff_that_was_blocked_is_never_accepted(told: bool) -> None:
+    made = rails({"compliance_guardrails": only(194)[:1]}, agents=AGENTS)
+    hooks = made.hooks("ann")
+    hooks.run.lock("src/login.py")
+    blocked = hooks.pre_handoff("rob")
+    assert blocked.final_verdict == Verdict.BLOCK
+    with pytest.raises(DialectError, match="did not go ahead: correct it" if told else "no handoff to `rob` is under"):
+        hooks.post_handoff("rob", after=blocked if told else None)
+    write = {"path": "src/login.py", "content": "x"}
+    assert hooks.pre_execution("write_file", write).final_verdict == Verdict.PASS, "its lock is its own still"
+    assert hooks.pre_handoff("rob", **WHOLE).proceeds
+    assert hooks.post_handoff("rob").final_verdict == Verdict.PASS, "the one that is under way is meant"
 
 
 def test_the_receiver_is_known_and_able() -> None:

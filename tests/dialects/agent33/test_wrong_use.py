@@ -109,11 +109,67 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
 PRE: dict[str, tuple[dict[str, Any], str]] = {
     "a cost that is no number": ({"estimated_cost": float("nan")}, "`estimated_cost` is `nan`: give a finite amount"),
     "tokens as a text": ({"estimated_tokens": "5"}, "`estimated_tokens` is `5`: give a whole number"),
+    "a cost that is too large": (
+        {"estimated_cost": 1e9},
+        "`estimated_cost` is `1000000000.0`: give a finite amount of dollars that is not negative and below 10^9",
+    ),
+    "a time that is too long": (
+        {"estimated_duration": 1e12},
+        "`estimated_duration` is `1000000000000.0`: give a number of seconds that is not negative and below 10^12",
+    ),
     "a time below nothing": ({"estimated_duration": -1}, "`estimated_duration` is `-1`: give a number of seconds"),
     "calls below nothing": ({"api_calls": -1}, "`api_calls` is `-1`: give a whole number"),
 }
 WRONG |= {
     name: (partial(rails().hooks("a").pre_execution, "read", {}, **said), says) for name, (said, says) in PRE.items()
+}
+HANDED: dict[str, tuple[dict[str, Any], str]] = {
+    "a context that is a text": ({"context": "words"}, "`context` is a `str`: give a mapping of what the receiver has"),
+    "artifacts as a text": ({"artifacts": "src/a.py"}, "`artifacts` is a text: give a list of the names of files"),
+    "artifacts by names": ({"artifacts": {"a.py": 1}}, "`artifacts` is a `dict`: give a list of the names of files"),
+    "artifacts without a name": ({"artifacts": [""]}, "`artifacts` has an empty name: give a list of the names of"),
+    "a rationale that is a number": ({"rationale": 5}, "`rationale` of `pre_handoff` is a `int`: give a text"),
+    "a payload that is a text": ({"payload": "all"}, "`payload` is a `str`: give a mapping of fields to what they say"),
+    "nobody who receives": ({"to": " "}, "`to` of `pre_handoff` is empty: give the id of the agent that receives"),
+}
+WRONG |= {
+    name: (partial(rails().hooks("a").pre_handoff, **{"to": "b", "context": {"n": 1}, "artifacts": [], **said}), says)
+    for name, (said, says) in HANDED.items()
+}
+WRONG |= {
+    "an acceptance by nobody": (lambda: rails().hooks("a").post_handoff(""), "`to` of `post_handoff` is empty"),
+    "an action without a name": (
+        lambda: rails().hooks("a").pre_execution(" ", {}),
+        "`tool` of `pre_execution` is empty: give the name of the tool",
+    ),
+    "a result of no action": (
+        lambda: rails().hooks("a").post_execution("", {}, "words"),
+        "`tool` of `post_execution` is empty: give the name of the tool",
+    ),
+    "a tool in bytes that was done": (
+        lambda: rails().hooks("a").post_execution(b"read", {}, "words"),  # type: ignore[arg-type]  # that is the mistake
+        "`tool` of `post_execution` is a `bytes`: give a text",
+    ),
+    "a tool in bytes that failed": (
+        lambda: rails().hooks("a").on_error(b"read", "no"),  # type: ignore[arg-type]  # that is the mistake
+        "`tool` of `on_error` is a `bytes`: give a text",
+    ),
+    "a misspelt option": (
+        lambda: Guardrails.load(OWN, agnets={}, store="memory:", journal="memory:"),  # type: ignore[call-arg]  # that is the mistake
+        "`Guardrails.load` has no option `agnets`: did you mean `agents`?",
+    ),
+    "a misspelt option of hooks": (
+        lambda: rails().hooks("a", dedline_s=5),
+        "`hooks` has no option `dedline_s`: did you mean `deadline_s`?",
+    ),
+    "the level of a run by another word": (
+        lambda: rails().hooks("a", risk="high"),
+        "`hooks` has no option `risk`: choose among `can`, `deadline_s`, `id`, `parent`, `risk_level`",
+    ),
+    "a name to execute": (
+        lambda: rails().hooks("a").execute("deploy"),  # type: ignore[arg-type]  # that is the mistake
+        "`tool` of `execute` is a `str`, which cannot be called: give the function itself; `pre_execution` takes",
+    ),
 }
 WRONG |= {
     "a budget below nothing": (
@@ -146,7 +202,7 @@ WRONG |= {
     ),
     "a receiver that is a number": (
         lambda: rails().hooks("a").pre_handoff(3),  # type: ignore[arg-type]  # that is the mistake
-        "`to` of `pre_handoff`: expected `str`, got `int`",
+        "`to` of `pre_handoff` is a `int`: give a text",
     ),
     "an error that is a number": (
         lambda: rails().hooks("a").on_error("read", 3),  # type: ignore[arg-type]  # that is the mistake

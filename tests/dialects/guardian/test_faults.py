@@ -157,6 +157,21 @@ def test_fault_8_parameters_are_compared_and_what_differs_is_said() -> None:
         assert differ == [("currency", "missing"), ("amount", "type"), ("to", "value")]
 
 
+def test_fault_8_an_earlier_call_of_the_session_is_told_with_its_arguments() -> None:
+    with guarded() as guardian:
+        first = {"to": "ann", "amount": 5, "currency": "EUR"}
+        guardian.report_result(call("pay", **first), True)
+        guardian.report_result(call("pay", to="zoe", amount=900), True)
+        found = guardian.experience.find_similar_success("pay", {"to": "ann", "amount": 5})
+        assert found is not None
+        assert found["arguments"] == first
+        assert found["differences"] == [{"argument": "currency", "how": "missing", "worked": '"EUR"'}]
+        guardian.experience.start_new_session()
+        found = guardian.experience.find_similar_success("pay", {"to": "ann", "amount": 5})
+        assert found is not None
+        assert found["arguments"] is None, "of another session no values are told"
+
+
 def test_fault_9_storage_is_not_asked_by_every_check() -> None:
     """It was asked each time there, and took the longer the more it held."""
     storage, clock = Storage(), FakeClock()

@@ -414,11 +414,16 @@ def test_what_is_not_a_statement_on_the_tables_is_refused() -> None:
             "DELETE FROM best_practices",
             "ATTACH DATABASE 'x.db' AS x",
             "PRAGMA user_version = 3",
+            "SELECT * FROM sqlite_master",
+            "SELECT count(*) FROM sqlite_temp_master",
+            "SELECT name FROM pragma_database_list",
             "SELECT ?",
         ):
             with pytest.raises(DialectError, match="this cannot be executed"):
                 storage.execute(statement)
         assert storage.execute("SELECT count(*) FROM incidents") == [(1,)]
+        named = "WITH one AS (SELECT call_data AS data FROM incidents) SELECT json_extract(data, '$.tool') FROM one"
+        assert storage.execute(named) == [("pay",)]
 
 
 def test_a_resolver_gets_plain_texts_and_mappings() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any, Final
 
@@ -261,3 +262,34 @@ def test_a_built_in_budget_refuses_at_its_end_whatever_a_file_leaves_out() -> No
     placed = load_policy(said).placed("builtin-001")
     assert placed is not None
     assert placed.guard.action == "block"
+
+
+@pytest.mark.parametrize(
+    ("given", "marks"),
+    [(None, (80, 95)), ({}, (80, 95)), ({"block": "100%"}, (80, 95)), ({"warn": "50%"}, (50, 95))],
+)
+def test_marks_of_a_built_in_budget_that_a_file_leaves_out_stay(given: Any, marks: tuple[int, int]) -> None:
+    said = yaml.safe_load(block("builtin_token_budget"))
+    said["builtin_token_budget"]["thresholds"] = given
+    if given is None:
+        del said["builtin_token_budget"]["thresholds"]
+    placed = load_policy(said).placed("builtin-001")
+    assert placed is not None
+    assert (placed.guard.warn_at, placed.guard.escalate_at) == marks
+
+
+@pytest.mark.parametrize("name", ["x.YAML", "x.yml"])
+def test_files_of_a_folder_are_read_however_their_names_end(name: str, tmp_path: Path) -> None:
+    written(tmp_path, block("custom_guardrail"), name)
+    assert load_policy(tmp_path).placed("custom-scope-001") is not None
+
+
+def test_files_in_a_folder_below_are_not_left_out_in_silence(tmp_path: Path) -> None:
+    written(tmp_path, block("safety_guardrails"))
+    for name in (".git", "more"):
+        (tmp_path / name / "deep").mkdir(parents=True)
+    written(tmp_path / ".git", "not: ours\n")
+    assert load_policy(tmp_path).placed("safety-001") is not None
+    lost = written(tmp_path / "more" / "deep", block("custom_guardrail"), "x.yml")
+    with pytest.raises(PolicyError, match=f"{re.escape(str(lost))}.*move it up, or load its folder by itself"):
+        load_policy(tmp_path)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from stanchion.approvals.act import Purpose
 from stanchion.approvals.bypass import BypassRequest
@@ -12,9 +12,10 @@ from stanchion.approvals.errors import UnknownTicket
 from stanchion.approvals.request import Request
 from stanchion.dialects.agent33.border import unread_budget
 from stanchion.dialects.agent33.hooks import Hooks
+from stanchion.dialects.agent33.options import LoadOptions, Settings, known
 from stanchion.dialects.agent33.results import ON_ERROR, Alert, Escalation
 from stanchion.dialects.agent33.settings import Agent, OnError, Task, read, read_all
-from stanchion.dialects.agent33.words import RiskLevel, names_of, word
+from stanchion.dialects.agent33.words import RiskLevel, a_mapping, names_of, word
 from stanchion.dialects.errors import DialectError
 from stanchion.kernel.scopes import FLEET
 from stanchion.policy.errors import PolicyError
@@ -47,6 +48,8 @@ METRICS: Final = (
     "guardrail_blocks_total",
     "bypass_requests_total",
 )
+RUN: Final = ("risk_level", "id", "role", "tenant", "deadline_s", "tools", "can", "parent")
+"""What `hooks` takes beside an agent and its task."""
 OWN: Final = ("name", "extends", "agents", "tasks", "guards", "autonomy")
 """What a policy beside the guardrails does not say, because the dialect does."""
 
@@ -66,33 +69,19 @@ class Guardrails:
     def load(
         cls,
         source: str | Path | Mapping[str, Any] = PACK,
-        *,
-        agents: Mapping[str, Agent | Mapping[str, Any]] | None = None,
-        tasks: Mapping[str, Task | Mapping[str, Any]] | None = None,
-        on_error: OnError | Mapping[str, Any] | None = None,
-        sandbox: str | Path | None = None,
-        safety_responses: Iterable[str] = (),
-        log_passes: Iterable[str] = (),
-        autonomy: bool = True,
-        policy: Mapping[str, Any] | None = None,
-        changes: Mapping[str, Mapping[str, Any]] | None = None,
-        **options: Any,
+        **options: Unpack[LoadOptions],
     ) -> Guardrails:
         """Put guardrails in force: a file, a folder of them, one as data, or all that the specification names.
 
-        `agents` and `tasks` are what they are held to; relative patterns of a task start in the `sandbox`, or in the
-        working directory. `sandbox` is the folder in which `safety-004` keeps actions; without it, only what surely
-        leaves the working directory is outside. `safety_responses` are the tools that an emergency may use unanswered,
-        `log_passes` the guardrails whose passes are recorded too. Without `autonomy`,
-        budgets that run low make nothing stricter. `changes` are options of Stanchion's guards, by the ids of the
-        guardrails that they are changed for. `policy` has further sections of a Stanchion policy, such as
-        `tools` and `operators`; other options are those of `Shield.load`.
+        `Settings` says what can be set beside them, such as `agents` and `tasks`; all other options are those of
+        `Shield.load`.
         """
-        said = policy_for(
-            source, agents, tasks, on_error, sandbox, safety_responses, log_passes, autonomy, policy, changes
-        )
+        known(options, LoadOptions.__annotations__, "Guardrails.load")
+        settings: Any = {name: value for name, value in options.items() if name in Settings.__annotations__}
+        others: Any = {name: value for name, value in options.items() if name not in settings}
+        said = policy_for(source, **settings)
         try:
-            return cls(Shield.load(said, **options))
+            return cls(Shield.load(said, **others))
         except PolicyError as error:
             unread = unread_budget(error)
             if unread is None:
@@ -105,6 +94,7 @@ class Guardrails:
             raise DialectError(f"`agent` is `{agent!r:.80}`: give the id of the agent")
         if not isinstance(task, str):
             raise DialectError(f"`task` is `{task!r:.80}`: give the name of the task")
+        known(options, RUN, "hooks")
         level: Any = None if risk_level is None else str(word(RiskLevel, risk_level, "risk_level"))
         return Hooks(self.shield.run(agent, task, risk=level, **options))
 
@@ -222,41 +212,34 @@ class Guardrails:
         self.close()
 
 
-def policy_for(
-    source: str | Path | Mapping[str, Any] = PACK,
-    agents: Mapping[str, Agent | Mapping[str, Any]] | None = None,
-    tasks: Mapping[str, Task | Mapping[str, Any]] | None = None,
-    on_error: OnError | Mapping[str, Any] | None = None,
-    sandbox: str | Path | None = None,
-    safety_responses: Iterable[str] = (),
-    log_passes: Iterable[str] = (),
-    autonomy: bool = True,
-    policy: Mapping[str, Any] | None = None,
-    changes: Mapping[str, Mapping[str, Any]] | None = None,
-) -> dict[str, Any]:
+def policy_for(source: str | Path | Mapping[str, Any] = PACK, **settings: Unpack[Settings]) -> dict[str, Any]:
     """The policy that `Guardrails.load` puts in force."""
-    known, work = read_all(Agent, agents, "agent"), read_all(Task, tasks, "task")
-    more = _mapping(policy, "policy", "of sections to what they say")
+    get = settings.get
+    agents, work = read_all(Agent, get("agents"), "agent"), read_all(Task, get("tasks"), "task")
+    more = a_mapping(get("policy"), "policy", "of sections to what they say")
     taken = next((key for key in OWN if key in more), None)
     if taken is not None:
         raise DialectError(f"`policy` says `{taken}`: {_INSTEAD[taken]}")
-    responses = names_of(safety_responses, "safety_responses", "tools")
+    responses = names_of(get("safety_responses", ()), "safety_responses", "tools")
     if responses:
         more["bypass"] = {**more.get("bypass", {}), "safety_responses": responses}
+    on_error = get("on_error")
     reactions = OnError() if on_error is None else read(OnError, on_error, "`on_error`")
     wanted = {
-        name: (_mapping(one, f"changes.{name}", "of options to values"), "changes")
-        for name, one in _mapping(changes, "changes", "of guardrails to their options").items()
+        name: (a_mapping(one, f"changes.{name}", "of options to values"), "changes")
+        for name, one in a_mapping(get("changes"), "changes", "of guardrails to their options").items()
     }
     fixed = next((name for name in wanted if name in BUILT_IN), None)
     if fixed is not None:
         raise DialectError(f"`changes` names `{fixed}`, which is built in: only an emergency bypass sets it aside")
-    for name in names_of(log_passes, "log_passes", "guardrails"):
+    for name in names_of(get("log_passes", ()), "log_passes", "guardrails"):
         wanted[name] = ({**wanted.get(name, _NONE)[0], "log_pass": True}, "log_passes")
+    sandbox = settings.get("sandbox")
     if sandbox is not None:
         # A folder of this host: links in it are followed, for one can lead out of it.
         kept = {"root": [_folder(sandbox)], "real_paths": True}
         wanted[SANDBOX] = ({**kept, **wanted.get(SANDBOX, _NONE)[0]}, "sandbox")
+    autonomy = get("autonomy", True)
     if not isinstance(autonomy, bool):
         raise DialectError(f"`autonomy` is `{autonomy!r:.80}`: give `True` or `False`")
     base, guards = _base(source, wanted)
@@ -264,12 +247,12 @@ def policy_for(
         **base,
         **more,
         "autonomy": autonomy,
-        "agents": {name: one.entry() for name, one in known.items()},
+        "agents": {name: one.entry() for name, one in agents.items()},
         "tasks": {name: one.entry(_base_folder(sandbox)) for name, one in work.items()},
         "guards": [
             *guards,
             {"use": "output", "id": POST_EXECUTION, "stages": ["tool_result"], **_ONLY_ERRORS},
-            {"use": "handoff", "id": PRE_HANDOFF, "known": bool(known)},
+            {"use": "handoff", "id": PRE_HANDOFF, "known": bool(agents)},
             reactions.entry(ON_ERROR),
         ],
     }
@@ -325,14 +308,6 @@ def _translated(data: dict[str, Any]) -> dict[str, Any]:
         raise DialectError(f"`source` has no guardrails: {meant if near is None else f'did you mean `{near}`?'}")
     made: dict[str, Any] = GUARDRAILS.translate((read_data(data, "guardrails"),), "guardrails").root.data()
     return made
-
-
-def _mapping(given: object, name: str, of: str) -> dict[str, Any]:
-    if given is None:
-        return {}
-    if not isinstance(given, Mapping):
-        raise DialectError(f"`{name}` is a `{type(given).__name__}`: give a mapping {of}")
-    return dict(given)
 
 
 def _folder(given: object) -> str:

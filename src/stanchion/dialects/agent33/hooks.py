@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from stanchion.approvals.bypass import BypassRequest, Urgency
+from stanchion.dialects.agent33.attempts import Attempts
 from stanchion.dialects.agent33.border import ESTIMATED, HANDED, Border
 from stanchion.dialects.agent33.results import ChainResult, ErrorResult
-from stanchion.dialects.agent33.words import HookType, names_of, word
+from stanchion.dialects.agent33.words import HookType, a_mapping, a_text, names_of, word
 from stanchion.dialects.errors import DialectError
+from stanchion.hosting.entered import Entered
 from stanchion.kernel.actions import PROCEEDS, Action
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.stages import Stage
 from stanchion.runtime.calling.report_fields import given
-from stanchion.runtime.calling.reports import report
+from stanchion.runtime.calling.reports import handed_to, report
+from stanchion.runtime.calling.tool import Tool
 from stanchion.runtime.deciding.twins import twins
 
 if TYPE_CHECKING:
@@ -31,14 +33,15 @@ AT_BEFORE, AT_AFTER = Border(BEFORE_HANDOFF, HANDED), Border(AFTER_HANDOFF)
 AT_ESCALATE, AT_BYPASS = Border("escalate"), Border("request_bypass")
 
 
-class Hooks:
+class Hooks(Entered):
     """The hooks of one agent at work on one task. Make them with `guardrails.hooks(agent, task)`; use them as a context
     manager, or close them at the end. `after` is what the hook before said about the same action."""
 
     def __init__(self, run: Run) -> None:
-        self.run = run
+        self.run: Run = run
         """Stanchion's own run, with everything that the specification has no word for."""
         self._desk: Desk = run.desk
+        self._attempts = Attempts()
 
     def _pre_execution(
         self,
@@ -54,7 +57,7 @@ class Hooks:
         args = {} if args is None else args
         with AT_PRE:
             decision = yield from self.run._check(
-                tool,
+                _named(tool, PRE),
                 args,
                 tokens=estimated_tokens,
                 duration_s=estimated_duration,
@@ -79,8 +82,13 @@ class Hooks:
         """Validate what an action gave before it is committed or forwarded, and count what it used, whatever was said
         before. What comes of an action that did not go ahead is blocked."""
         used = given(tokens=tokens, cost_usd=cost, duration_s=duration)
+        if args is None and after is None:
+            raise DialectError(f"`{POST}` has neither `args` nor `after`: give what `{PRE}` has returned, or arguments")
         with AT_POST:
-            return self._said(POST, (yield from self._ended(tool, args, output, after, used)))
+            decision = yield from self._ended(_named(tool, POST), args, output, after, used)
+        if decision.proceeds:
+            self._attempts.worked(tool, _args(args, after))
+        return self._said(POST, decision)
 
     post_execution, apost_execution = twins(_post_execution)
 
@@ -98,17 +106,16 @@ class Hooks:
     ) -> Flow[ChainResult]:
         """Validate a handoff before it is sent. The budgets are what the receiver gets of this agent's; `payload` is
         what else is handed over, such as a reviewer's `{"review": "approved"}`."""
-        handed = None if artifacts is None else names_of(artifacts, "artifacts", "files")
         wanted = None
         if required_capabilities is not None:
             wanted = names_of(required_capabilities, "required_capabilities", "capabilities")
         with AT_BEFORE:
             decision = yield from self.run._handoff(
-                to,
-                payload,
-                context=context,
-                artifacts=handed,
-                rationale=rationale,
+                _receiver(to, BEFORE_HANDOFF),
+                None if payload is None else a_mapping(payload, "payload", "of fields to what they say"),
+                context=None if context is None else a_mapping(context, "context", "of what the receiver has to know"),
+                artifacts=None if artifacts is None else names_of(artifacts, "artifacts", "files"),
+                rationale=None if rationale is None else a_text(rationale, "rationale", BEFORE_HANDOFF),
                 required_capabilities=wanted,
                 tokens=token_budget,
                 cost_usd=cost_budget,
@@ -120,8 +127,9 @@ class Hooks:
     def _post_handoff(self, to: str, *, after: ChainResult | None = None) -> Flow[ChainResult]:
         """Say that the receiver has accepted: it is recorded, the sender's locks are released, the task's status is
         kept, and whoever this agent works for is told. It blocks nothing."""
+        call = self._handed(_receiver(to, AFTER_HANDOFF), after)
         with AT_AFTER:
-            return self._said(AFTER_HANDOFF, (yield from self.run._handoff_done(to, call=self._handed(to, after))))
+            return self._said(AFTER_HANDOFF, (yield from self.run._handoff_done(to, call=call)))
 
     post_handoff, apost_handoff = twins(_post_handoff)
 
@@ -134,21 +142,23 @@ class Hooks:
         after: ChainResult | None = None,
         attempt: int | None = None,
     ) -> Flow[ErrorResult]:
-        """Say that an action has failed: how bad that is, and what becomes of it."""
-        call = self._begun(tool, args, after)[0]
+        """Say that an action has failed: how bad that is, and what becomes of it. Failures of the same action in a row
+        are counted, unless `attempt` says which one it was, the first being 1."""
+        call = self._begun(_named(tool, HookType.ON_ERROR), args, after)[0]
         with AT_ERROR:
-            return self._failed((yield from self.run._error(tool, error, args=args, call=call, attempt=attempt)))
+            which = self._attempts.failed(tool, _args(args, after), attempt)
+            return self._failed((yield from self.run._error(tool, error, args=args, call=call, attempt=which)))
 
     on_error, aon_error = twins(_on_error)
 
     def execute(self, tool: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """Execute an action between its hooks; gives its output. `Refused` is raised where it is blocked or waits, and
         an error comes back once nothing more becomes of it."""
-        return self.run.call(tool, *args, **kwargs)
+        return self.run.call(_function(tool, "execute"), *args, **kwargs)
 
     async def aexecute(self, tool: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """`execute` for async code; the tool may be sync or async."""
-        return await self.run.acall(tool, *args, **kwargs)
+        return await self.run.acall(_function(tool, "aexecute"), *args, **kwargs)
 
     def _request_bypass(
         self,
@@ -160,12 +170,10 @@ class Hooks:
     ) -> Flow[BypassRequest]:
         """Ask to have one action let past one guardrail: the last that it refused, or the one that `after` is about.
         `BypassRefused` says in one line why that cannot be asked."""
-        for name, given_ in (("guardrail_id", guardrail_id), ("reason", reason)):
-            if not isinstance(given_, str):
-                raise DialectError(f"`{name}` of `request_bypass` is a `{type(given_).__name__}`: give a text")
-        how = str(word(Urgency, urgency, "urgency"))
+        past = a_text(guardrail_id, "guardrail_id", "request_bypass")
+        why, how = a_text(reason, "reason", "request_bypass"), str(word(Urgency, urgency, "urgency"))
         with AT_BYPASS:
-            return (yield from self.run._request_bypass(guardrail_id, reason, how, call=self._id_of(after)))
+            return (yield from self.run._request_bypass(past, why, how, call=self._id_of(after)))
 
     request_bypass, arequest_bypass = twins(_request_bypass)
 
@@ -181,19 +189,13 @@ class Hooks:
         """The warnings for the agent since the last call."""
         return self.run.notices()
 
-    def close(self) -> None:
-        """End this agent's work: nothing of it proceeds any more."""
-        self.run.close()
-
     def _ended(
         self, tool: str, args: dict[str, Any] | None, output: Any, after: ChainResult | None, used: dict[str, Any]
     ) -> Flow[Decision]:
         """Judge what an action gave. What it used is counted also where its hook before it had ended or blocked it, and
         what had blocked it stands."""
         call, stands = self._begun(tool, args, after)
-        if args is None:
-            args = {} if after is None or after.args is None else after.args
-        fields = {"tool": tool, "args": args, "result": output, **given(call=call), **used}
+        fields = {"tool": tool, "args": _args(args, after), "result": output, **given(call=call), **used}
         return report(self._desk, Stage.TOOL_RESULT, fields, stands)
 
     def _begun(
@@ -220,6 +222,11 @@ class Hooks:
         call = self._id_of(after, BEFORE_HANDOFF)
         if after is not None and to != after.about:
             raise DialectError(f"`after` is about a handoff to `{after.about!s:.80}`, and this is one to `{to!s:.80}`")
+        if after is not None and not after.proceeds:
+            raise DialectError(f"the handoff to `{to!s:.80}` did not go ahead: correct it, and hand over again")
+        if after is None and not self._desk.open_call(handed_to(to), {}):
+            said = f"no handoff to `{to!s:.80}` is under way"
+            raise DialectError(f"{said}: ask `{BEFORE_HANDOFF}` first, and give what it returns as `after`")
         return call
 
     def _id_of(self, after: ChainResult | None, hook: HookType | None = None) -> str | None:
@@ -243,18 +250,28 @@ class Hooks:
     def _failed(self, decision: Decision) -> ErrorResult:
         return ErrorResult(decision, self.run.ticket(decision), self.run.last_error)
 
-    def __enter__(self) -> Hooks:
-        self.run.__enter__()
-        return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.run.__exit__(kind, error, at)
+def _receiver(to: str, hook: HookType) -> str:
+    """Who receives a handoff; `DialectError` where that is nobody."""
+    if not a_text(to, "to", hook).strip():
+        raise DialectError(f"`to` of `{hook}` is empty: give the id of the agent that receives the handoff")
+    return to
 
-    async def __aenter__(self) -> Hooks:
-        await self.run.__aenter__()
-        return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
-    ) -> None:
-        await self.run.__aexit__(kind, error, at)
+def _named(tool: str, hook: HookType) -> str:
+    """The name of a tool; `DialectError` where that is none. An error without a tool is one of a model."""
+    if isinstance(tool, str) and not tool.strip() and (hook is not HookType.ON_ERROR or tool):
+        raise DialectError(f"`tool` of `{hook}` is empty: give the name of the tool")
+    return tool if hook is PRE else a_text(tool, "tool", hook)
+
+
+def _args(args: dict[str, Any] | None, after: ChainResult | None) -> dict[str, Any]:
+    """The arguments of an action: `None` stands for those that `after` is about."""
+    return args if args is not None else {} if after is None or after.args is None else after.args
+
+
+def _function(tool: Any, method: str) -> Any:
+    if not callable(tool) and not isinstance(tool, Tool):
+        said = f"`tool` of `{method}` is a `{type(tool).__name__}`, which cannot be called"
+        raise DialectError(f"{said}: give the function itself; `{PRE}` takes names")
+    return tool

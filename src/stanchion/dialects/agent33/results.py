@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from stanchion.approvals.bypass import BypassRequest
 from stanchion.dialects.agent33.words import MODE_OF, ErrorSeverity, GuardrailMode, HookType, RecoveryAction, Verdict
 from stanchion.kernel.actions import Action
 from stanchion.kernel.chain_result import VERDICT_OF, VERDICTS
 from stanchion.kernel.findings import ROLLBACK
 
 if TYPE_CHECKING:
-    from stanchion.approvals.bypass import BypassRequest
     from stanchion.kernel.decision import Decision
     from stanchion.runtime.deciding.trouble import Trouble
 

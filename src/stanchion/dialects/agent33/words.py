@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from stanchion.dialects.errors import DialectError
 from stanchion.kernel.autonomy import EXHAUSTED, LOCKDOWN, STRICT
@@ -96,15 +96,33 @@ def word(kind: type[W], given: str, name: str) -> W:
         raise DialectError(f"`{name}` is `{given!s:.80}`: {hint(str(given), kind)}") from None
 
 
+def a_text(given: object, name: str, hook: str) -> str:
+    """A text; `DialectError` where a hook is given something else for it."""
+    if not isinstance(given, str):
+        raise DialectError(f"`{name}` of `{hook}` is a `{type(given).__name__}`: give a text")
+    return given
+
+
+def a_mapping(given: object, name: str, of: str) -> dict[str, Any]:
+    """A mapping, empty where nothing is given; `DialectError` where it is something else."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise DialectError(f"`{name}` is a `{type(given).__name__}`: give a mapping {of}")
+    return dict(given)
+
+
 def names_of(given: object, name: str, of: str) -> list[str]:
     """A list of names; `DialectError` where it is something else."""
     if isinstance(given, str):
         raise DialectError(f"`{name}` is a text: give a list of the names of {of}")
-    if not isinstance(given, Iterable):
+    if not isinstance(given, Iterable) or isinstance(given, bytes | Mapping):
         raise DialectError(f"`{name}` is a `{type(given).__name__}`: give a list of the names of {of}")
     names: list[str] = []
     for each in given:
         if not isinstance(each, str):
             raise DialectError(f"`{name}` has a `{type(each).__name__}`: give a list of the names of {of}")
+        if not each.strip():
+            raise DialectError(f"`{name}` has an empty name: give a list of the names of {of}")
         names.append(each)
     return names

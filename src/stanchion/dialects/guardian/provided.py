@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import weakref
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from queue import SimpleQueue
@@ -13,6 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
+from stanchion.audit.forks import tell_of_forks
 from stanchion.dialects.errors import DialectError
 from stanchion.dialects.guardian.storage import arguments_of, told_of
 from stanchion.experience.bounded import bounded, encoded, fingerprint
@@ -60,12 +59,12 @@ class ProvidedShelf(MemoryShelf):
         super().__init__()
         self._provider: Final = provider
         self._told: set[str] = set()
-        self.start_anew()
-        _living.add(self)
+        self.forked()
+        tell_of_forks(self)
         if hasattr(provider, "init"):
             self._ask("init")
 
-    def start_anew(self) -> None:
+    def forked(self) -> None:
         """Have no thread until one is needed, as a forked child does: that of its parent is not there."""
         self._asks: SimpleQueue[Ask | None] | None = None
         self._late: Ask | None = None
@@ -77,11 +76,12 @@ class ProvidedShelf(MemoryShelf):
             self._settle()
             if one.id in self._told:
                 continue
-            self._ask("log_incident", told_of(one), about=one.id)
+            told = told_of(one)
+            call = told["call_data"] if one.good_data is not None else None
+            self._ask("log_incident", told, about=one.id)
             self._told.add(one.id)
             if hasattr(self._provider, "update_best_practice"):
-                data = told_of(one)["call_data"] if one.good_data is not None else None
-                self._ask("update_best_practice", one.fingerprint, one.tool_name, one.success, data)
+                self._ask("update_best_practice", one.fingerprint, one.tool_name, one.success, call)
         super().write(incidents)
         self._told.clear()
 
@@ -157,18 +157,6 @@ class ProvidedShelf(MemoryShelf):
                 self._asks = SimpleQueue()
                 Thread(target=_work, args=(self._asks,), name="guardian-storage", daemon=True).start()
             return self._asks
-
-
-_living: Final[weakref.WeakSet[ProvidedShelf]] = weakref.WeakSet()
-
-
-def _after_fork() -> None:
-    for shelf in list(_living):
-        shelf.start_anew()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
 
 
 def _work(asks: SimpleQueue[Ask | None]) -> None:

@@ -45,8 +45,10 @@ COPIES: Final = (
         context_hint, call_data)""",
     "CREATE TABLE kept_practices (tenant, fingerprint, tool_name, success_count, failure_count, last_success_data)",
 )
-MAY: Final = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE})
-"""What a statement may do, besides to delete incidents."""
+MAY: Final = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE})
+"""What a statement may do, besides to read tables and to delete incidents."""
+TABLES: Final = frozenset({"incidents", "best_practices", "kept_incidents", "kept_practices"})
+"""What it may read: the two views, and what is behind them."""
 
 
 def execute(shelf: Shelf, tenant: str, statement: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
@@ -125,5 +127,10 @@ def _copy(db: sqlite3.Connection, shelf: Shelf, tenant: str) -> None:
 
 
 def _permitted(action: int, what: str | None, *_: Any) -> int:
-    deletes = action == sqlite3.SQLITE_DELETE and what == "incidents"
-    return sqlite3.SQLITE_OK if deletes or action in MAY else sqlite3.SQLITE_DENY
+    if action == sqlite3.SQLITE_DELETE:
+        allowed = what == "incidents"
+    elif action == sqlite3.SQLITE_READ:
+        allowed = what in TABLES
+    else:
+        allowed = action in MAY
+    return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY

@@ -56,7 +56,7 @@ class _Guard:
             "log_pass": self.placed.log_pass,
             "part_of": self.placed.part_of,
             "always": self.entry.always,
-            "bypass": self.entry.bypass,
+            "bypass": (self.entry.bypass.requires_approval,) if self.entry.bypass.allowed else (),
             "effects": self.placed.effects,
             **{f"applies_to.{kind}": _listed(names) for kind, names in listed.items()},
         }

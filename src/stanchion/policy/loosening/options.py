@@ -232,7 +232,7 @@ PLACEMENT: Final[dict[str, Stricter]] = {
     "log_pass": WORDS,
     "part_of": SAME,
     "always": ON,
-    "bypass": SAME,
+    "bypass": SHORTER,
     "effects": SAME,
     **dict.fromkeys(("applies_to.agents", "applies_to.tasks", "applies_to.tools", "applies_to.risks"), WIDER),
 }

@@ -41,7 +41,7 @@ def allotted(budget: Mapping[str, Any]) -> Amounts:
     calls, seconds = budget.get("calls", 0), budget.get("duration_s", 0)
     for name, value in (("calls", calls), ("duration_s", seconds)):
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 10**9:
-            raise ValueError(f"{name} is `{value}`: give a number that is not negative")
+            raise ValueError(f"{name} is `{value}`: give a number that is not negative and below 10^9")
     rest = {name: budget[name] for name in ("tokens", "cost_usd", "api_calls") if name in budget}
     whole = (int(calls), *amounts(**rest, duration_ms=round(seconds * 1000))[1:])
     named = {MEASURES[name] for name in budget}

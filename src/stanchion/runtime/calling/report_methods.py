@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Unpack
 
 from stanchion.kernel.decision import Decision
@@ -215,10 +215,10 @@ class Reporting:
         other is expected to use. The payload says what it needs to know; `context`, `artifacts`, `rationale`,
         `required_capabilities` and `type` are fields of it that guards know."""
         usage = given(tokens=tokens, cost_usd=cost_usd, api_calls=api_calls, duration_s=duration_s)
-        needs = None if required_capabilities is None else list(required_capabilities)
-        fields = given(context=context, rationale=rationale, required_capabilities=needs, type=type)
-        named = fields if artifacts is None else {**fields, "artifacts": list(artifacts)}
-        said = named if payload is None else {**payload, **named} if named else payload
+        needs, handed = _listed(required_capabilities), _listed(artifacts)
+        named = given(context=context, rationale=rationale, required_capabilities=needs, type=type, artifacts=handed)
+        whole = isinstance(payload, Mapping) and named
+        said = named if payload is None else {**payload, **named} if whole else payload
         return self._report(Stage.HANDOFF, {"to": to, "payload": said, **usage})
 
     def _handoff_done(
@@ -259,6 +259,11 @@ class Reporting:
         from stanchion.runtime.driving.on_loop import adrive
 
         return await adrive(flow, self._desk)
+
+
+def _listed(names: Any) -> Any:
+    """Names as a list; what is none is for guards to see as it is, a text above all: its letters are no names."""
+    return list(names) if isinstance(names, Iterable) and not isinstance(names, str | bytes | Mapping) else names
 
 
 def judging(run: Reporting, stage: Stage, fields: dict[str, Any]) -> Flow[Decision]:

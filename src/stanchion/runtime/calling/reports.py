@@ -17,7 +17,7 @@ from stanchion.kernel.shown import Shown
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Settle
 from stanchion.kernel.tuples import NamedTuple
-from stanchion.kernel.units import JUST_ONE, NOTHING, Amounts, Unit, amounts
+from stanchion.kernel.units import JUST_ONE, LONGEST_S, NOTHING, Amounts, Unit, amounts
 from stanchion.runtime.deciding.assess import assess, lapsed
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.faults import reported, told
@@ -72,8 +72,8 @@ def _in_ms(usage: dict[str, Any]) -> dict[str, Any]:
     if "duration_s" not in usage:
         return usage
     seconds = usage["duration_s"]
-    if type(seconds) not in (int, float) or not 0 <= seconds < 10**9:
-        raise ValueError(f"duration_s is `{seconds}`: give a number of seconds that is not negative")
+    if type(seconds) not in (int, float) or not 0 <= seconds < LONGEST_S:
+        raise ValueError(f"duration_s is `{seconds}`: give a number of seconds that is not negative and below 10^12")
     return {
         **{name: given for name, given in usage.items() if name != "duration_s"},
         "duration_ms": round(seconds * 1000),
@@ -217,7 +217,12 @@ def _taken_back(desk: Desk, call: str) -> Flow[None]:
 
 def _about(event: Any) -> str:
     """What an outcome that names no call is found by: its tool, or to whom a handoff goes."""
-    return f"handoff to {event.to}" if event.stage in HANDOFFS else str(event.tool)
+    return handed_to(event.to) if event.stage in HANDOFFS else str(event.tool)
+
+
+def handed_to(to: str) -> str:
+    """What the desk knows a handoff by that is under way."""
+    return f"handoff to {to}"
 
 
 def _event(desk: Desk, stage: Stage, form: _Form, fields: dict[str, Any]) -> tuple[Any, tuple[Finding, ...], bool]:

@@ -203,7 +203,7 @@ def _remembered(desk: Desk, event: ToolCall) -> AdviceContext:
     met = keeper.session(*whose, name)
     known = keeper.at_hand(shield.policy.file.experience.tier, whose[0], name)
     args, _ = kept_args(plans, event.tool, event.args)
-    return advice_context(name, args, met, met.good, Known() if known is None else known, shield.clock() // DAY_MS)
+    return advice_context(name, args, met, Known() if known is None else known, shield.clock() // DAY_MS)
 
 
 def _whose(desk: Desk) -> tuple[str, str]:

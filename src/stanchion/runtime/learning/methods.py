@@ -104,4 +104,4 @@ def context_for(desk: Desk, name: str, given: dict[str, Any], patient: bool = Fa
             known = yield Invoke(keeper.settled if patient else keeper.asked, (tenant, name))
         except ShelfError:
             known = keeper.own(tenant, name)
-    return advice_context(name, given, met, met.good, known, shield.clock() // DAY_MS)
+    return advice_context(name, given, met, known, shield.clock() // DAY_MS)

@@ -52,7 +52,7 @@ def _amounts(used: Mapping[str, Any]) -> dict[str, int]:
     if calls is None:
         return named
     if type(calls) is not int or not 0 <= calls < LARGEST:
-        raise ValueError(f"calls is `{calls}`: give a whole number that is not negative")
+        raise ValueError(f"calls is `{calls}`: give a whole number that is not negative and below 10^15")
     return {Unit.ONE.name.lower(): calls, **named}
 
 

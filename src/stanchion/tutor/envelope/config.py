@@ -75,7 +75,7 @@ class EnvelopeConfig(msgspec.Struct, frozen=True):
 def check_temperature(field: str, value: Any, deterministic: bool) -> None:
     """Refuse a temperature that is none, or that makes what should be repeatable depend on chance."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
-        raise EnvelopeError(f"`{field}` is `{value!r}`: write a number that is not negative")
+        raise EnvelopeError(f"`{field}` is `{value!r}`: write a finite number that is not negative")
     if deterministic and value != 0:
         raise EnvelopeError(f"`{field}` is `{value}`: in `deterministic_mode` it is 0.0; switch that off for another")
 

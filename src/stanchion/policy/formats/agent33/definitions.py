@@ -108,7 +108,7 @@ class Reading:
             self._fits(check, hook, action, said, path, (*path, *body, "action_on_fail"))
         if len(self.faults) == before and said["id"] in BUILT_IN:
             self._keeps(said, check, action, path)
-            marks = marks._replace(blocks=CHECKS[NAME_OF[said["id"]]].marks.blocks)
+            marks = self._built_in(said["id"], marks, path)
         if len(self.faults) > before:
             return None
         hooks = (hook,) if hook is not None else (next(iter(CHECKS[check].hooks)) if check else "pre_execution",)
@@ -166,6 +166,21 @@ class Reading:
         if milder(usual.action, NAMED_ACTIONS.get(action, action)) != usual.action:
             self._fault(f"`{guardrail}` does not only `{action}`: write `{usual.action}`", *path, "action_on_fail")
 
+    def _built_in(self, guardrail: str, marks: Marks, path: tuple[Step, ...]) -> Marks:
+        """The marks of a built-in guardrail: those that the file leaves out stay, and none comes later than it does in
+        the specification."""
+        usual = CHECKS[NAME_OF[guardrail]].marks
+        for name, given, latest in (
+            ("warn", marks.warn_at, usual.warn_at),
+            ("escalate", marks.escalate_at, usual.escalate_at),
+        ):
+            if given is not None and latest is not None and given > latest:
+                message = f"`{guardrail}` is built in, and its mark `{name}` stands at {latest:g} % at the latest"
+                self._fault(f"{message}: give less, or leave it out", *path, "thresholds", name)
+        warn = usual.warn_at if marks.warn_at is None else marks.warn_at
+        escalate = usual.escalate_at if marks.escalate_at is None else marks.escalate_at
+        return Marks(warn, escalate, usual.blocks)
+
     def _word(self, text: str, path: tuple[Step, ...]) -> str:
         """An action, with a remark behind it or without."""
         found = ACTION.fullmatch(text.strip())
@@ -191,7 +206,10 @@ class Reading:
         usual = None if name is None else CHECKS[name].priority
         if usual is None:
             usual = FIRST_CUSTOM if custom else PRIORITIES.get(category, 10)
-        priority = int(said.get("priority", usual))
+        priority = said.get("priority", usual)
+        if not isinstance(priority, int):
+            self._fault("`priority` is empty: give a whole number, or leave it out", *path, "priority")
+            return usual
         if custom and priority < FIRST_CUSTOM:
             message = f"custom guardrails run after the built-in ones: give a `priority` of {FIRST_CUSTOM} or more"
             self._fault(message, *path, "priority")
