@@ -20,7 +20,7 @@ from stanchion.dialects.penguiflow.findings import CAN, FAILED, Seated, decision
 from stanchion.dialects.penguiflow.guards import HEARD, PIECES, Heard, guards_of
 from stanchion.dialects.penguiflow.inbox import checked_inbox
 from stanchion.dialects.penguiflow.packs import GuardrailPolicyPack, Settled, configured
-from stanchion.dialects.penguiflow.reports import flow_of
+from stanchion.dialects.penguiflow.reports import content_of, flow_of
 from stanchion.dialects.penguiflow.routing import LONGEST_MS, DefaultRiskRouter
 from stanchion.dialects.penguiflow.rules import RuleRegistry
 from stanchion.dialects.penguiflow.standing import last_words, leave_words, left_words
@@ -257,7 +257,7 @@ class GuardrailGateway:
             seats = [seat.placed for seat in policy.seats]
             known = {one.id: (one.whole.removesuffix(PIECES), not getattr(one.guard, "deep", False)) for one in seats}
             self._seated = (policy, known)
-        said = decision_of(decision, place, policy.file.escalation, self._seated[1])
+        said = decision_of(decision, place, content_of(heard.event), policy.file.escalation, self._seated[1])
         if decision.code in FAILED and decision.determining is not None:
             said = failed(
                 said, heard.faults.get(decision.determining.guard.removesuffix(PIECES), ""), decision.proceeds
