@@ -220,7 +220,7 @@ def _said(finding: Finding) -> tuple[Any, ...]:
 
 def failed(said: GuardrailDecision, fault: str, proceeds: bool) -> GuardrailDecision:
     """A decision about an event of which a rule could not be heard: why, and what comes of it."""
-    reason = f"the rule `{said.rule_id}` failed: {fault}" if fault else said.reason
+    reason = f"the rule `{said.rule_id}` failed: {fault}" if fault else said.reason.replace("guard `", "the rule `", 1)
     if proceeds:
         reason = f"{reason.removesuffix(REFUSES)}; rules fail open, so it goes ahead"
     stop = said.stop if said.stop is None else msgspec.structs.replace(said.stop, internal_reason=reason)
