@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from stanchion.kernel.patches import apply
+from stanchion.kernel.findings import Patch
+from stanchion.kernel.patches import PatchError, apply
 from stanchion.readings.texts import Leaf, Span, hidden, hiding, leaves
 
 MARK = "SECRET-MARK"
@@ -43,7 +44,7 @@ def shape(value: Any) -> Any:
 @given(content)
 def test_nothing_that_was_found_is_left_and_the_shape_is_kept(value: Any) -> None:
     texts = leaves(value)
-    redacted = apply(value, hiding(value, texts, found(texts), word))
+    redacted = apply(value, hiding(texts, found(texts), word))
     assert MARK not in repr(redacted)
     assert shape(redacted) == shape(value)
 
@@ -51,7 +52,7 @@ def test_nothing_that_was_found_is_left_and_the_shape_is_kept(value: Any) -> Non
 @given(content)
 def test_content_in_which_nothing_is_found_is_not_touched(value: Any) -> None:
     texts = leaves(value)
-    assert hiding(value, texts, [[] for _ in texts], word) == ()
+    assert hiding(texts, [[] for _ in texts], word) == ()
 
 
 def test_names_long_numbers_and_nested_values_are_texts() -> None:
@@ -66,7 +67,36 @@ def test_names_long_numbers_and_nested_values_are_texts() -> None:
 def test_two_names_that_become_one_are_both_kept() -> None:
     value = {f"{MARK}": 1, "[redacted:mark]": 2}
     texts = leaves(value)
-    assert apply(value, hiding(value, texts, found(texts), word)) == {"[redacted:mark]": 1, "[redacted:mark] 2": 2}
+    assert apply(value, hiding(texts, found(texts), word)) == {"[redacted:mark] 2": 1, "[redacted:mark]": 2}
+
+
+def test_names_are_edited_with_everything_under_them_in_their_order() -> None:
+    value = {"a": 0, f"x {MARK}": {f"{MARK} y": [MARK, {MARK: 1}]}, f"z{MARK}": 2}
+    texts = leaves(value)
+    redacted = apply(value, hiding(texts, found(texts), word))
+    said = "[redacted:mark]"
+    assert list(redacted.items()) == [("a", 0), (f"x {said}", {f"{said} y": [said, {said: 1}]}), (f"z{said}", 2)]
+
+
+@pytest.mark.parametrize(
+    ("patches", "expected"),
+    [
+        pytest.param([Patch(("ab", "c"), "no"), Patch(("ab",), "-", 0, 1, named=True)], {"-b": {"c": "no"}}, id="both"),
+        pytest.param(
+            [Patch(("ab",), "-", 0, 1, named=True), Patch(("ab",), "+", 1, 2, named=True)], {"-+": {"c": 1}}, id="twice"
+        ),
+        pytest.param([Patch(("ab",), "all", named=True)], {"all": {"c": 1}}, id="whole"),
+        pytest.param([Patch(("ab", "c"), "d", 0, 1, named=True), Patch(("ab",), 7)], {"ab": 7}, id="under"),
+    ],
+)
+def test_edits_of_names_and_of_values_go_together(patches: list[Patch], expected: Any) -> None:
+    assert apply({"ab": {"c": 1}}, patches) == expected
+
+
+@pytest.mark.parametrize("path", [("b",), ("a", 0), ("a", "x")])
+def test_a_name_that_is_not_there_cannot_be_edited(path: tuple[str | int, ...]) -> None:
+    with pytest.raises(PatchError):
+        apply({"a": ["x"]}, [Patch(path, "y", named=True)])
 
 
 @pytest.mark.parametrize(

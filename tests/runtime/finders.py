@@ -71,7 +71,7 @@ class _Finder(msgspec.Struct, frozen=True):
             spans = [[Span(span.start - before, span.end - before, span.kind) for span in inside]]
         if not any(spans):
             return None
-        patches = hiding(content, found, spans, word)
+        patches = hiding(found, spans, word)
         return Finding(self.action, "test.found", text="something is in it", patches=patches, terms=self.terms)
 
 

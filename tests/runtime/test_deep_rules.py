@@ -457,3 +457,13 @@ def test_a_flood_of_words_is_cut_before_it_enters_the_next_event(answer: Any, ou
         found = run.check("low", {}).findings
         assert len(found) == (outcome == "answered")
         assert all(len(finding.message) + len(str(finding.args)) < 10_000 for finding in found)
+
+
+def test_what_a_rule_breaks_on_after_its_call_is_in_the_log_once(caplog: pytest.LogCaptureFixture) -> None:
+    code = Code(KeyError("row"))
+    with shielded(code, low_wait_ms=0) as shield:
+        run = shield.run()
+        for number in range(3):
+            run.check("low", {"number": number})
+            until(partial(lambda so_many: counts(shield).get("failed", 0) > so_many, number))
+        assert caplog.text.count("the deep rule `rule` failed with `KeyError`") == 1

@@ -232,3 +232,12 @@ def test_a_secret_in_the_name_of_a_call_or_of_what_broke_is_not_written_down(tra
         run.error("t", "Broken", call=TOKEN)
         run.check("t", {})
     assert TOKEN not in written(trail)
+
+
+def test_two_guards_redact_in_the_same_names_of_a_result() -> None:
+    guards = [{"use": "secrets"}, {"use": "pii"}]
+    with Shield.load({"name": "p", "guards": guards}, journal=MemoryJournal(), store="memory:") as shield:
+        given = {f"for {TOKEN}": {"card 4111 1111 1111 1111": TOKEN}, "b": 2}
+        left = shield.run("a").call(shield.tool(name="t")(lambda: given))
+    secret, card = "[redacted:github-pat]", "[redacted:credit-card]"
+    assert left == {f"for {secret}": {f"card {card}": secret}, "b": 2}

@@ -103,17 +103,17 @@ class Presidio(msgspec.Struct, frozen=True):
         if isinstance(event, Asked):
             kinds = [entity for _, _, _, entity, _ in answer]
             return Finding(ACTIONS[self.action], "presidio.found", (listed(kinds), "the text")) if kinds else None
-        content, found = reading.content, reading.leaves
+        found = reading.leaves
         spans: list[list[Span]] = [[] for _ in found]
         for number, start, end, entity, _ in sorted(answer, key=lambda one: -one[4]):
             if not 0 <= start < end <= len(found[number].text):
                 raise ValueError("the answer is about another text")
             spans[number].append(Span(start, end, entity.lower().replace("_", "-")))
-        return self._finding(event, content, found, spans) if any(spans) else None
+        return self._finding(event, found, spans) if any(spans) else None
 
-    def _finding(self, event: Event, content: Any, found: list[Leaf], spans: list[list[Span]]) -> Finding:
+    def _finding(self, event: Event, found: list[Leaf], spans: list[list[Span]]) -> Finding:
         action = self.action_at(event.stage)
-        patches = hiding(content, found, spans, placeholder)
+        patches = hiding(found, spans, placeholder)
         code = "presidio.redacted" if action == Action.REDACT else "presidio.found"
         kinds = listed([span.kind for here in spans for span in here])
         places = listed([place_of(leaf) for leaf, here in zip(found, spans, strict=True) if here])

@@ -50,17 +50,20 @@ MARKS: Final = frozenset({FLAG, STRIKE, ALERT})
 
 
 class Patch(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """One edit of an event's content: the whole value at `path`, or the characters `start` to `end` of a text."""
+    """One edit of an event's content: the whole value at `path`, or the characters `start` to `end` of a text; of the
+    name that the path ends with, where it is `named`."""
 
     path: tuple[PathStep, ...]
     value: Any
     start: int = -1
     end: int = -1
     kind: str = ""
+    named: bool = False
 
     def __repr__(self) -> str:
         """What kind of edit it is; the content, and the names on the way to it, are no part of it."""
         what = "a value" if self.start < 0 else f"characters {self.start} to {self.end}"
+        what = "a name" if self.named else what
         return f"<Patch of {what}{f': {self.kind}' if self.kind else ''}>"
 
 

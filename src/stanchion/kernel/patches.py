@@ -18,12 +18,14 @@ class PatchError(ValueError):
 class _Branch:
     """The patches at one path and those under it."""
 
-    __slots__ = ("spans", "under", "whole")
+    __slots__ = ("named", "spans", "under", "whole")
 
     def __init__(self) -> None:
         self.whole: Any = NOTHING
         self.spans: list[Patch] = []
         self.under: dict[PathStep, _Branch] = {}
+        self.named: _Branch | None = None
+        """The patches of the name that the path ends with."""
 
 
 def apply(content: Any, patches: Sequence[Patch]) -> Any:
@@ -31,7 +33,8 @@ def apply(content: Any, patches: Sequence[Patch]) -> Any:
 
     A whole-value patch beats everything at or under its path (the first of several wins). Spans of one text, or of the
     items of one list, are merged where they overlap, and each merged interval is replaced once, by the value of its
-    leftmost, longest span. Paths are those of the content as it was given.
+    leftmost, longest span. Names are edited like texts, and keep their places; two that become the same are numbered.
+    Paths are those of the content as it was given.
     """
     if not patches:
         return content
@@ -41,6 +44,8 @@ def apply(content: Any, patches: Sequence[Patch]) -> Any:
         for step in patch.path:
             below = place.under.get(step)
             place = place.under.setdefault(step, _Branch()) if below is None else below
+        if patch.named:
+            place.named = place = _Branch() if place.named is None else place.named
         if patch.start >= 0:
             place.spans.append(patch)
         elif place.whole is NOTHING:
@@ -52,6 +57,7 @@ def _made(content: Any, place: _Branch, path: tuple[PathStep, ...]) -> Any:
     if place.whole is not NOTHING:
         return place.whole
     if place.under:
+        given = content
         if isinstance(content, dict):
             content = dict(content)
         elif isinstance(content, list):
@@ -59,8 +65,27 @@ def _made(content: Any, place: _Branch, path: tuple[PathStep, ...]) -> Any:
         else:
             _refuse(next(iter(place.under)))
         for step, below in place.under.items():
-            content[step] = _made(_at(content, step, path), below, (*path, step))
+            content[step] = _made(_at(given, step, path), below, (*path, step))
+        names = {step: below.named for step, below in place.under.items() if below.named is not None}
+        content = _renamed(content, names) if names else content
     return _cut(content, place.spans) if place.spans else content
+
+
+def _renamed(content: Any, names: dict[PathStep, _Branch]) -> dict[Any, Any]:
+    """An object with other names, in its order. A name that is taken gets a number: no value takes another's place."""
+    if not isinstance(content, dict):
+        _refuse(next(iter(names)))
+    new = {step: str(_made(step, place, ())) for step, place in names.items()}
+    taken = {name for name in content if name not in new}
+    made: dict[Any, Any] = {}
+    for step, value in content.items():
+        name, number = new.get(step, step), 1
+        while step in new and name in taken:
+            number += 1
+            name = f"{new[step]} {number}"
+        taken.add(name)
+        made[name] = value
+    return made
 
 
 def _at(content: Any, step: PathStep, path: tuple[PathStep, ...]) -> Any:

@@ -68,25 +68,19 @@ def leaves(content: Any) -> list[Leaf]:
     return found
 
 
-def hiding(content: Any, found: Sequence[Leaf], spans: Sequence[Sequence[Span]], word: Word) -> tuple[Patch, ...]:
-    """The patches that put words in the place of spans. A number becomes a text; an object of which a name holds
-    something is written anew as a whole, as names cannot be patched."""
+def hiding(found: Sequence[Leaf], spans: Sequence[Sequence[Span]], word: Word) -> tuple[Patch, ...]:
+    """The patches that put words in the place of spans. A number becomes a text."""
     patches: list[Patch] = []
-    anew: dict[tuple[PathStep, ...], dict[str, str]] = {}
     for leaf, here in zip(found, spans, strict=True):
         if not here:
             continue
-        if leaf.named:
-            anew.setdefault(leaf.path, {})[leaf.text] = hidden(leaf.text, here, word)
-        elif leaf.number:
+        if leaf.number:
             patches.append(Patch(leaf.path, hidden(leaf.text, here, word), kind=here[0].kind))
         else:
-            text = leaf.text
-            patches += [Patch(leaf.path, word(s.kind, text[s.start : s.end]), s.start, s.end, s.kind) for s in here]
-    if anew:
-        top = [path for path in anew if not any(path != above and path[: len(above)] == above for above in anew)]
-        inner = apply(content, patches)
-        patches += [Patch(path, _renamed(_at(inner, path), path, anew), kind="name") for path in top]
+            text, path = leaf.text, (*leaf.path, leaf.text) if leaf.named else leaf.path
+            patches += [
+                Patch(path, word(s.kind, text[s.start : s.end]), s.start, s.end, s.kind, leaf.named) for s in here
+            ]
     return tuple(patches)
 
 
@@ -94,26 +88,3 @@ def hidden(text: str, spans: Sequence[Span], word: Word) -> str:
     """A text with words in the place of spans; spans that overlap are one, named by the first and longest of them."""
     cut = apply(text, [Patch((), word(span.kind, text[span.start : span.end]), span.start, span.end) for span in spans])
     return str(cut)
-
-
-def _at(content: Any, path: tuple[PathStep, ...]) -> Any:
-    for step in path:
-        content = content[step]
-    return content
-
-
-def _renamed(value: Any, path: tuple[PathStep, ...], anew: dict[tuple[PathStep, ...], dict[str, str]]) -> Any:
-    if isinstance(value, dict):
-        names = anew.get(path, {})
-        times: dict[str, int] = {}
-        made: dict[str, Any] = {}
-        for name, item in value.items():
-            word = new = str(names.get(name, name))
-            while new in made:
-                times[word] = times.get(word, 1) + 1
-                new = f"{word} {times[word]}"
-            made[new] = _renamed(item, (*path, name), anew)
-        return made
-    if isinstance(value, list | tuple):
-        return [_renamed(item, (*path, at), anew) for at, item in enumerate(value)]
-    return value

@@ -38,7 +38,7 @@ class Hides(msgspec.Struct, frozen=True):
         spans = [_spans(leaf) for leaf in found]
         if not any(spans):
             return None
-        patches = hiding(content, found, spans, lambda kind, _: f"[redacted:{kind}]")
+        patches = hiding(found, spans, lambda kind, _: f"[redacted:{kind}]")
         return Finding(self.action, "test.secret", text="a secret would leave", patches=patches)
 
 

@@ -79,7 +79,8 @@ def _within(said: Any, whole: Any) -> bool:
 
 def test_the_pack_that_is_shipped_is_the_one_of_the_documentation() -> None:
     shipped = load_policy_pack("default-guardrails", env="local")
-    assert shipped == load_policy_pack(ROOT / "docs" / "policies" / "default.yaml", env="local")
+    written = load_policy_pack(ROOT / "docs" / "policies" / "default.yaml", env="local")
+    assert (shipped.policy_id, shipped.version, shipped.data) == (written.policy_id, written.version, written.data)
     assert shipped.data["gateway"]["mode"] == "shadow"
     with pytest.raises(PolicyError, match=r"no such policy pack: .*`default-guardrails`"):
         load_policy_pack("docs/policies/defualt.yaml")

@@ -13,6 +13,7 @@ from stanchion.dialects.penguiflow import (
     DialectError,
     GatewayConfig,
     GuardrailAction,
+    GuardrailDecision,
     GuardrailEvent,
     PauseSpec,
     RetrySpec,
@@ -191,7 +192,7 @@ def test_without_the_store_a_stop_stands_in_the_usual_words() -> None:
     clock = FakeClock()
     store = MemoryStore(clock)
     stop = decides("STOP", reason="no", stop=StopSpec("X_1", "Please ask the office."))
-    first = gateway_of(Rule("own", stop), clock=clock, store=LostStore(store, range(2, 100)))
+    first = gateway_of(Rule("own", stop), clock=clock, store=LostStore(store, range(3, 100)))
     said = judged(first, call("look"))
     assert (said.action, said.stop) == ("STOP", StopSpec("X_1", "Please ask the office."))
     first.close()
@@ -273,3 +274,33 @@ def test_the_words_of_a_stop_that_a_run_carried_out_are_those_of_every_process()
 def read(path: str) -> str:
     """A tool."""
     return path
+
+
+@pytest.mark.parametrize("driver", [*DRIVERS, "run"])
+def test_the_strikes_of_a_run_are_known_after_a_restart(driver: Any) -> None:
+    clock = FakeClock()
+    store = MemoryStore(clock)
+    known: list[int] = []
+
+    def strike(_event: Any, snapshot: Any) -> GuardrailDecision:
+        known.append(snapshot.previous_violations)
+        made: GuardrailDecision = decides("ALLOW", effects=("increment_strike",))
+        return made
+
+    for events in (2, 1):
+        gateway = gateway_of(Rule("own", strike, events=("tool_call_start",)), clock=clock, store=store)
+        for _ in range(events):
+            if driver == "run":
+                gateway.run("r").call(lambda: 1)
+            else:
+                judged(gateway, call("look"), driver)
+        judged(gateway, call("look", "another"), "sync" if driver == "run" else driver)
+        gateway.shield.close()
+    assert known == [0, 1, 0, 2, 1]
+
+
+def test_without_the_store_a_run_begins_without_strikes() -> None:
+    clock = FakeClock()
+    gateway = gateway_of(Rule("own"), clock=clock, store=LostStore(MemoryStore(clock), (1,)))
+    assert judged(gateway, call("look")).action is GuardrailAction.ALLOW
+    gateway.close()

@@ -202,7 +202,7 @@ def test_a_rule_that_is_late_is_not_said_to_refuse_what_goes_ahead() -> None:
     gateway = gateway_of(Rule("own", lambda *_: go.wait(30) and None, events=("tool_call_start",)), config=config)
     said = judged(gateway, call())
     go.set()
-    late = "guard `own` got no answer in time; rules fail open, so it goes ahead"
+    late = "the rule `own` got no answer in time; rules fail open, so it goes ahead"
     assert (said.action, said.reason) == ("ALLOW", late)
     gateway.close()
 

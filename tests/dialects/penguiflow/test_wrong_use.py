@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from stanchion import Refused
 from stanchion.dialects import penguiflow
 from stanchion.dialects.penguiflow import (
     DialectError,
@@ -171,7 +173,7 @@ WRONG: dict[str, tuple[Wrong, str]] = {
     ),
     "another run": (
         lambda: gateway_of().evaluate_sync(GuardrailContext("a"), call(run_id="b")),
-        "the event is of the run `b`, its context of `a`",
+        "the event has the run_id `b`, its context `a`",
     ),
     "no event": (lambda: _any().evaluate_sync({}), "`evaluate` takes a GuardrailEvent, or"),
     "no event, async": (lambda: asyncio.run(gateway_of().evaluate(call(), call())), "`evaluate` takes"),
@@ -187,6 +189,16 @@ WRONG: dict[str, tuple[Wrong, str]] = {
         lambda: gateway_of(changed(supports_event_types={"llm_befor"})),
         "there is no event `llm_befor`: did you mean `llm_before`?",
     ),
+    "a rule that takes one parameter": (
+        lambda: gateway_of(changed(evaluate=lambda _event: None)),
+        "`evaluate` of the rule `own` takes other parameters: write `def evaluate(self, event, context_snapshot)`",
+    ),
+    "a rule that takes three": (lambda: gateway_of(changed(evaluate=lambda _e, _s, _x: None)), "takes other para"),
+    "a rule that takes a keyword": (
+        lambda: gateway_of(changed(evaluate=lambda _event, *, context_snapshot: context_snapshot)),
+        "takes other parameters",
+    ),
+    "no cost": (lambda: gateway_of(changed(cost=None)), "the rule `own` has no `cost`: give `RuleCost.FAST` or"),
     "a cost": (lambda: gateway_of(changed(cost="depe")), "the rule `own` has the cost `depe`: did you mean `deep`?"),
     "the same id": (twice, "there is a rule `own` already"),
     "a rule that comes late": (late, "register rules before the first one"),
@@ -265,3 +277,35 @@ def test_a_pattern_of_secrets_whose_matches_have_no_end_is_told_when_its_rule_is
 def test_an_option_that_a_shield_does_not_have_is_told_at_once() -> None:
     with pytest.raises(TypeError, match="unexpected keyword argument 'tennant': did you mean `tenant`"):
         gateway_of(tennant="x")
+
+
+@pytest.mark.parametrize(
+    ("rules", "says"),
+    [
+        ("sync_rules:\n  - id: injection-patterns\n  - id: injektion-patterns\n", ":5:9: `sync_rules` has `injektion-"),
+        ("async_rules:\n  - id: nobody\n", ":4:9: `async_rules` has `nobody`, which is no rule of the registry"),
+        ("sync_rules:\n  - {id: own, config: {treshold: 1}}\n", ":4:10: the rule `own` has no setting `treshold`"),
+        ("async_rules:\n  - id: own\n", ":4:9: `own` does not belong to `async_rules`: move it to `sync_rules`"),
+    ],
+)
+def test_an_entry_that_fits_no_rule_is_named_with_its_line(rules: str, says: str, tmp_path: Path) -> None:
+    file = tmp_path / "pack.yaml"
+    file.write_text(f'policy_pack: mine\nversion: "1"\n{rules}')
+    gateway = gateway_of(Rule("own"))
+    with pytest.raises(DialectError) as wrong:
+        flow.apply_policy_config(
+            gateway.registry, gateway, gateway.context_builder, gateway.risk_router, flow.load_policy_pack(file)
+        )
+    assert str(wrong.value).startswith(f"{file}{says}")
+    gateway.close()
+
+
+def test_a_fault_of_a_rule_in_a_run_is_in_the_log_once(caplog: pytest.LogCaptureFixture) -> None:
+    rule = Rule("own", lambda *_: decides("ALLOW", effects=("flag_trajektory",)))
+    gateway = gateway_of(rule)
+    for name in ("a", "b"):
+        with pytest.raises(Refused):
+            gateway.run(name).call(lambda: 1)
+    gateway.close()
+    line = "the rule `own` failed: there is no effect `flag_trajektory`: did you mean `flag_trajectory`?"
+    assert caplog.text.count(line) == 1

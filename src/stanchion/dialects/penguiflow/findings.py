@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.dialects.errors import DialectError
-from stanchion.dialects.penguiflow.redactions import Path, patches_of, spec_of
+from stanchion.dialects.penguiflow.redactions import Path, patches_of, specs_of
 from stanchion.dialects.penguiflow.words import (
     AGAIN,
     ASKED,
@@ -102,6 +102,8 @@ def finding_of(decision: GuardrailDecision, content: Any, text: Any, place: Path
     for spec in specs:
         if place is None and spec.path == "text":
             raise DialectError("a redaction is for `text`, which a tool call does not have: name an argument")
+        if spec.path == "text" and not isinstance(spec.replacement, str) and (place or isinstance(content, str)):
+            raise DialectError("RedactionSpec.replacement is data, and `text` is a text: give a text")
         patches += patches_of(content, text, () if place is None else place, spec)
     if patches and action is Action.ALLOW:
         action = Action.REDACT
@@ -167,13 +169,13 @@ def passed(decision_id: str) -> GuardrailDecision:
     return made
 
 
-def decision_of(decision: Decision, place: Path, usual: Escalation, seated: Seated) -> GuardrailDecision:
+def decision_of(decision: Decision, place: Path, content: Any, usual: Escalation, seated: Seated) -> GuardrailDecision:
     """What Stanchion has decided. `place` is where the content has the event's text, `usual` how a person is asked."""
     action = GuardrailAction.PAUSE if decision.code == PAUSED else FROM_ACTION[decision.action]
     patches = decision.patches
     if not decision.proceeds:
         patches = tuple([patch for finding in decision.findings for patch in finding.patches])
-    redactions = tuple([spec_of(patch, place) for patch in patches])
+    redactions = specs_of(patches, place, content)
     if action is GuardrailAction.ALLOW and redactions:
         action = GuardrailAction.REDACT
     finding = decision.determining
@@ -218,7 +220,7 @@ def _said(finding: Finding) -> tuple[Any, ...]:
 
 def failed(said: GuardrailDecision, fault: str, proceeds: bool) -> GuardrailDecision:
     """A decision about an event of which a rule could not be heard: why, and what comes of it."""
-    reason = f"the rule `{said.rule_id}` failed: {fault}" if fault else said.reason
+    reason = f"the rule `{said.rule_id}` failed: {fault}" if fault else said.reason.replace("guard `", "the rule `", 1)
     if proceeds:
         reason = f"{reason.removesuffix(REFUSES)}; rules fail open, so it goes ahead"
     stop = said.stop if said.stop is None else msgspec.structs.replace(said.stop, internal_reason=reason)

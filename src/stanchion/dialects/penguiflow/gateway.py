@@ -17,10 +17,10 @@ from stanchion.dialects.penguiflow.events import (
 )
 from stanchion.dialects.penguiflow.fields import one_text, shown, typed
 from stanchion.dialects.penguiflow.findings import CAN, FAILED, Seated, decision_of, failed, passed
-from stanchion.dialects.penguiflow.guards import HEARD, PIECES, Heard, guards_of
+from stanchion.dialects.penguiflow.guards import HEARD, PIECES, Heard, guards_of, heard_of
 from stanchion.dialects.penguiflow.inbox import checked_inbox
-from stanchion.dialects.penguiflow.packs import GuardrailPolicyPack, Settled, configured
-from stanchion.dialects.penguiflow.reports import flow_of
+from stanchion.dialects.penguiflow.packs import Entries, GuardrailPolicyPack, Settled, configured, written
+from stanchion.dialects.penguiflow.reports import content_of, flow_of
 from stanchion.dialects.penguiflow.routing import LONGEST_MS, DefaultRiskRouter
 from stanchion.dialects.penguiflow.rules import RuleRegistry
 from stanchion.dialects.penguiflow.standing import last_words, leave_words, left_words
@@ -32,6 +32,7 @@ from stanchion.kernel.events import Event
 from stanchion.kernel.gates import PAUSED
 from stanchion.locks import Reentrant
 from stanchion.policy.load import load_policy
+from stanchion.runtime.deciding.effects import recall_strikes
 from stanchion.runtime.deciding.shifts import end_run
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.on_loop import adrive
@@ -40,11 +41,14 @@ from stanchion.runtime.options import known
 from stanchion.runtime.run import Run
 from stanchion.runtime.shield import Shield
 from stanchion.runtime.standing.places import MEMORY
+from stanchion.telemetry.loggers import POLICY, WARNING, say
 
 Whose = tuple[str | None, str]
 """A run, by its tenant and its id."""
 MOST_RUNS: Final = 10_000
 """How many runs a gateway has open at a time."""
+MOST_TOLD: Final = 100
+"""How many faults of rules are told."""
 ENDED: Final = "kernel.cancelled"
 """The code by which a run is over that was stopped without a HALT."""
 STANDS: Final = frozenset({"kernel.ended", ENDED, PAUSED})
@@ -119,12 +123,15 @@ class GuardrailGateway:
         self._guards = tuple(guards)
         self._options = options
         self._pack = ("penguiflow", "1")
-        self._entries: dict[str, dict[str, dict[str, Any]]] = {}
+        self._entries: Entries = {}
         self._shield: Shield | None = None
         self._in_force: tuple[Any, ...] = ()
         self._seated: tuple[Any, Seated] = (None, {})
         self._runs: dict[Whose, Run] = {}
+        self._unknown: set[Whose] = set()
+        """Runs of which other processes may know strikes that are not known here yet."""
         self._standing: dict[Whose, GuardrailDecision] = {}
+        self._told: set[str] = set()
         self._opening = Reentrant()
         self._closed = False
 
@@ -156,32 +163,8 @@ class GuardrailGateway:
 
     def policy(self) -> dict[str, Any]:
         """The pack that the gateway judges by: what its parts say, with the rules that the registry and a pack name."""
-        config, router = self.config, self.risk_router
-        rules: dict[str, dict[str, dict[str, Any]]] = {"sync_rules": {}, "async_rules": {}}
-        rules["sync_rules"].update(self.registry.entries())
-        for key, entries in self._entries.items():
-            for name, entry in entries.items():
-                rules[key][name] = _over(rules[key].get(name, {}), entry)
-        name, version = self._pack
-        return {
-            "policy_pack": name,
-            "version": version,
-            "gateway": {
-                "mode": config.mode,
-                "sync": {
-                    "timeout_ms": config.sync_timeout_ms,
-                    "parallel": config.sync_parallel,
-                    "fail_open": config.sync_fail_open,
-                },
-                "async": {"enabled": config.async_enabled, "fail_open": config.async_fail_open},
-            },
-            "tool_risks": {tool: str(risk) for tool, risk in getattr(self.context_builder, "tool_risks", {}).items()},
-            **{key: list(listed.values()) for key, listed in rules.items()},
-            "risk_router": {
-                "high_risk_wait_ms": router.high_risk_wait_ms,
-                "medium_risk_wait_ms": router.medium_risk_wait_ms,
-            },
-        }
+        risks = getattr(self.context_builder, "tool_risks", {})
+        return written(self._pack, self.config, self.risk_router, risks, self.registry.entries(), self._entries)
 
     def apply(self, pack: GuardrailPolicyPack, rest: Settled) -> None:
         """Put a pack in force; where it cannot be, everything is as it was before."""
@@ -217,7 +200,7 @@ class GuardrailGateway:
     ) -> GuardrailDecision:
         """Judge an event, of a context or of none: what the planner is to do. A STOP ends the run; what a PAUSE waits
         for is a ticket, and once a person has approved it the same event goes ahead."""
-        heard = _heard(ctx, event)
+        heard = heard_of(ctx, event)
         run = self._run_of(heard)
         return await adrive(self._evaluated(run, heard), run.desk)
 
@@ -225,14 +208,16 @@ class GuardrailGateway:
         self, ctx: GuardrailContext | GuardrailEvent, event: GuardrailEvent | None = None
     ) -> GuardrailDecision:
         """`evaluate` for code that is not async."""
-        heard = _heard(ctx, event)
+        heard = heard_of(ctx, event)
         run = self._run_of(heard)
         return drive(self._evaluated(run, heard), run.desk)
 
     def _evaluated(self, run: Run, heard: Heard) -> Flow[GuardrailDecision]:
         """The flow of both."""
+        if self._unknown:
+            yield from self._recalled(run, None if heard.ctx is None else heard.ctx.tenant_id)
         flow, place = flow_of(run, heard.event)
-        before = HEARD.get()
+        before = HEARD.get()  # by hand: `setting` takes twice as long, and this is the way of every event
         HEARD.set(heard)
         try:
             decision = yield from flow
@@ -249,6 +234,11 @@ class GuardrailGateway:
             yield from end_run(run.desk, ENDED, decision.message)
         return (yield from self._in_its_words(run, decision, said, whose))
 
+    def _recalled(self, run: Run, tenant_id: str | None) -> Flow[None]:
+        if (tenant_id, run.id) in self._unknown:
+            yield from recall_strikes(run.desk)
+            self._unknown.discard((tenant_id, run.id))
+
     def _said_of(self, run: Run, decision: Decision, place: tuple[str | int, ...], heard: Heard) -> GuardrailDecision:
         if decision.code == PAUSED:
             run.desk.waits_for(decision, str(decision.determining.args[0]) if decision.determining else "")
@@ -257,7 +247,7 @@ class GuardrailGateway:
             seats = [seat.placed for seat in policy.seats]
             known = {one.id: (one.whole.removesuffix(PIECES), not getattr(one.guard, "deep", False)) for one in seats}
             self._seated = (policy, known)
-        said = decision_of(decision, place, policy.file.escalation, self._seated[1])
+        said = decision_of(decision, place, content_of(heard.event), policy.file.escalation, self._seated[1])
         if decision.code in FAILED and decision.determining is not None:
             said = failed(
                 said, heard.faults.get(decision.determining.guard.removesuffix(PIECES), ""), decision.proceeds
@@ -300,7 +290,10 @@ class GuardrailGateway:
         given = GuardrailContext(ctx) if isinstance(ctx, str) else ctx
         if not isinstance(given, GuardrailContext):
             raise DialectError(f"a run is known by its GuardrailContext or its id, not by `{type(given).__name__}`")
-        return self._opened(given, None)
+        run = self._opened(given, None)
+        if self._unknown:
+            drive(self._recalled(run, given.tenant_id), run.desk)
+        return run
 
     def _run_of(self, heard: Heard) -> Run:
         """The run of an event, with everything in force that was said so far."""
@@ -326,6 +319,8 @@ class GuardrailGateway:
                 tenant=ctx.tenant_id,
                 can=CAN,
             )
+            if self._places["store"] != MEMORY:
+                self._unknown.add(place)
             self._runs[place] = made
             return made
 
@@ -347,6 +342,12 @@ class GuardrailGateway:
         run = self._run_at(event)
         return 0 if run is None else sum(run.desk.strikes.values())
 
+    def tell(self, fault: str) -> None:
+        """Tell operators what is wrong with a rule: each fault once, in the log."""
+        if fault not in self._told and len(self._told) < MOST_TOLD and self._shield is not None:
+            self._told.add(fault)
+            say(POLICY, WARNING, self._shield.policy.veil.words(fault))
+
     def _run_at(self, event: Event) -> Run | None:
         info = event.run
         return self._runs.get((info.tenant, info.id), self._runs.get((None, info.id)))
@@ -359,6 +360,7 @@ class GuardrailGateway:
 
     def _forget(self, tenant_id: str | None, run_id: str) -> None:
         self._standing.pop((tenant_id, run_id), None)
+        self._unknown.discard((tenant_id, run_id))
         self._runs.pop((tenant_id, run_id)).close()
 
     def close(self) -> None:
@@ -370,25 +372,9 @@ class GuardrailGateway:
             self._shield.close()
 
 
-def _heard(ctx: GuardrailContext | GuardrailEvent, event: GuardrailEvent | None) -> Heard:
-    if event is None and type(ctx) is GuardrailEvent:
-        return Heard(ctx, None, {})
-    if not isinstance(ctx, GuardrailContext) or not isinstance(event, GuardrailEvent):
-        raise DialectError("`evaluate` takes a GuardrailEvent, or a GuardrailContext and a GuardrailEvent")
-    if ctx.run_id != event.run_id:
-        raise DialectError(f"the event is of the run `{event.run_id}`, its context of `{ctx.run_id}`: give the same")
-    return Heard(event, ctx, {})
-
-
 def _ends(decision: Decision) -> bool:
     """Whether the word for a decision is STOP, and the run is not over by itself."""
     return Action.BLOCK <= decision.action < Action.HALT and decision.code != PAUSED
-
-
-def _over(under: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
-    """An entry of a rule with what a pack says laid over it."""
-    config = {**under.get("config", {}), **over.get("config", {})}
-    return {**under, **over, **({"config": config} if config else {})}
 
 
 def _risky(builder: Any) -> Any:

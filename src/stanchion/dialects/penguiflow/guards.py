@@ -23,7 +23,7 @@ from stanchion.dialects.penguiflow.words import GuardrailAction, GuardrailDecisi
 from stanchion.kernel.actions import Action
 from stanchion.kernel.content import content_of
 from stanchion.kernel.context import Context
-from stanchion.kernel.events import Event, ModelCall, ToolCall
+from stanchion.kernel.events import Event, Failure, ModelCall, ModelChunk, ModelReply, ToolCall, ToolResult
 from stanchion.kernel.findings import FINAL, GUIDE, Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.stages import Stage
@@ -53,6 +53,17 @@ HEARD: ContextVar[Heard | None] = ContextVar("stanchion_penguiflow_event", defau
 """What is being judged, for the rules that judge it."""
 
 
+def heard_of(ctx: GuardrailContext | GuardrailEvent, event: GuardrailEvent | None) -> Heard:
+    """An event as it was given to a gateway, with its context or without."""
+    if event is None and type(ctx) is GuardrailEvent:
+        return Heard(ctx, None, {})
+    if not isinstance(ctx, GuardrailContext) or not isinstance(event, GuardrailEvent):
+        raise DialectError("`evaluate` takes a GuardrailEvent, or a GuardrailContext and a GuardrailEvent")
+    if ctx.run_id != event.run_id:
+        raise DialectError(f"the event has the run_id `{event.run_id}`, its context `{ctx.run_id}`: give the same")
+    return Heard(event, ctx, {})
+
+
 class Terms(Protocol):
     """What rules are judged on, as a gateway has it now."""
 
@@ -73,6 +84,9 @@ class Terms(Protocol):
 
     def strikes(self, event: Event) -> int:
         """How many strikes the event's run was given."""
+
+    def tell(self, fault: str) -> None:
+        """Tell operators what is wrong with a rule."""
 
 
 class OwnRule:
@@ -130,6 +144,7 @@ class OwnRule:
         heard = HEARD.get()
         if heard is not None:
             heard.faults[self.id] = str(error)
+        self._terms.tell(f"the rule `{self.id}` failed: {error}")
 
     def found(self, event: Event, told: GuardrailEvent, answer: Any) -> Finding | None:
         """What the rule has found."""
@@ -254,8 +269,27 @@ def told_of(event: Any, context: Context, heard: Heard | None) -> GuardrailEvent
     if heard is not None and heard.event.event_type == name and heard.event.run_id == event.run.id:
         known |= apart(heard.event.payload)
         at = heard.event.timestamp
+    else:
+        known |= _payload(event)
     args = apart(getattr(event, "args", None))
     return GuardrailEvent(name, event.run.id, text_of(event), event.tool if event.tool else None, args, known, at)
+
+
+def _payload(event: Event) -> dict[str, Any]:
+    """What a planner would say in its payload of an event that a run judges by itself."""
+    match event:
+        case ModelCall():
+            return {"messages": apart(event.messages), **({"model": event.model} if event.model else {})}
+        case ModelChunk():
+            return {"channel": event.channel, "index": event.index}
+        case ModelReply():
+            return {"final": event.final}
+        case ToolResult():
+            return {"result": apart(event.result)}
+        case Failure():
+            return {"error": event.error}
+        case _:
+            return {}
 
 
 def _carried_out(decision: GuardrailDecision, event: Event) -> bool:

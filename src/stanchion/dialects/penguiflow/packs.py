@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -10,6 +10,7 @@ import msgspec
 
 from stanchion.dialects.errors import DialectError
 from stanchion.dialects.penguiflow.fields import typed
+from stanchion.dialects.penguiflow.routing import DefaultRiskRouter
 from stanchion.dialects.penguiflow.rules import SETTINGS, RuleRegistry, Told
 from stanchion.policy.composed import read_text
 from stanchion.policy.document import Document, Node, in_order
@@ -33,6 +34,8 @@ class GuardrailPolicyPack(msgspec.Struct, frozen=True):
     policy_id: str
     version: str
     data: dict[str, Any]
+    places: dict[str, Any] = {}
+    """Where a file has the entries of rules, by their lists and numbers, such as `sync_rules[0]`."""
 
     def __post_init__(self) -> None:
         typed(self)
@@ -55,10 +58,21 @@ def load_policy_pack(path: str | Path, *, env: str | None = None) -> GuardrailPo
         raise PolicyError(in_order(list(dict.fromkeys(faults))))
     for one in every:
         translate((_known(one),), one.origin)
-    merged: dict[str, Any] = environment(document, env).root.data()
+    chosen = environment(document, env)
+    merged: dict[str, Any] = chosen.root.data()
     written = document.written("version")
     version = "1" if written is None else str(written)
-    return GuardrailPolicyPack(str(merged["policy_pack"]), version, {**merged, "version": version})
+    return GuardrailPolicyPack(
+        str(merged["policy_pack"]), version, {**merged, "version": version}, _places(chosen, merged)
+    )
+
+
+def _places(document: Document, data: dict[str, Any]) -> dict[str, Any]:
+    return {
+        f"{key}[{number}]": document.where(key, number, "id")
+        for key in LISTS
+        for number in range(len(data.get(key, ())))
+    }
 
 
 def _document(path: str | Path) -> Document:
@@ -118,16 +132,20 @@ def settled(registry: RuleRegistry, pack: GuardrailPolicyPack) -> Settled:
     entries: dict[str, dict[str, dict[str, Any]]] = {}
     for key, deep in LISTS.items():
         others = entries.setdefault(key, {})
-        for said in pack.data.get(key, ()):
+        for number, said in enumerate(pack.data.get(key, ())):
             name, config = said["id"], said.get("config", {})
-            if name in own:
-                configs[name] = _config(own[name], name, config)
-                told[name] = _told(registry, name, said, key, deep)
-            elif name in BINDINGS or "call" in config:
-                others[name] = {setting: said[setting] for setting in SETTINGS if setting in said}
-            else:
-                words = hint(name, [*BINDINGS, *own])
-                raise DialectError(f"`{key}` has `{name}`, which is no rule of the registry: {words}")
+            try:
+                if name in own:
+                    configs[name] = _config(own[name], name, config)
+                    told[name] = _told(registry, name, said, key, deep)
+                elif name in BINDINGS or "call" in config:
+                    others[name] = {setting: said[setting] for setting in SETTINGS if setting in said}
+                else:
+                    words = hint(name, [*BINDINGS, *own])
+                    raise DialectError(f"`{key}` has `{name}`, which is no rule of the registry: {words}")
+            except DialectError as error:
+                at = pack.places.get(f"{key}[{number}]")
+                raise (error if at is None else DialectError(f"{at}: {error}")) from None
     return Settled(told, configs, entries)
 
 
@@ -152,3 +170,47 @@ def configured(config: Config, said: dict[str, Any]) -> Config:
     for part, names in (("sync", ("timeout_ms", "parallel", "fail_open")), ("async", ("enabled", "fail_open"))):
         given |= {f"{part}_{name}": said[part][name] for name in names if name in said.get(part, {})}
     return msgspec.structs.replace(config, **given)
+
+
+Entries = dict[str, dict[str, dict[str, Any]]]
+"""Entries of rules by the list that they stand in and their ids."""
+
+
+def written(
+    pack: tuple[str, str],
+    config: Any,
+    router: DefaultRiskRouter,
+    risks: Mapping[str, str],
+    built_in: dict[str, dict[str, Any]],
+    entries: Entries,
+) -> dict[str, Any]:
+    """The pack that a gateway judges by: what its parts say, with the rules that its registry and a pack name."""
+    rules: Entries = {"sync_rules": dict(built_in), "async_rules": {}}
+    for key, listed in entries.items():
+        for name, entry in listed.items():
+            rules[key][name] = _over(rules[key].get(name, {}), entry)
+    return {
+        "policy_pack": pack[0],
+        "version": pack[1],
+        "gateway": {
+            "mode": config.mode,
+            "sync": {
+                "timeout_ms": config.sync_timeout_ms,
+                "parallel": config.sync_parallel,
+                "fail_open": config.sync_fail_open,
+            },
+            "async": {"enabled": config.async_enabled, "fail_open": config.async_fail_open},
+        },
+        "tool_risks": {tool: str(risk) for tool, risk in risks.items()},
+        **{key: list(listed.values()) for key, listed in rules.items()},
+        "risk_router": {
+            "high_risk_wait_ms": router.high_risk_wait_ms,
+            "medium_risk_wait_ms": router.medium_risk_wait_ms,
+        },
+    }
+
+
+def _over(under: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+    """An entry of a rule with what a pack says laid over it."""
+    config = {**under.get("config", {}), **over.get("config", {})}
+    return {**under, **over, **({"config": config} if config else {})}

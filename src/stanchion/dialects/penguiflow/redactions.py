@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
+import msgspec
+
 from stanchion.dialects.errors import DialectError
 from stanchion.dialects.penguiflow.fields import shown
 from stanchion.dialects.penguiflow.words import RedactionSpec
 from stanchion.kernel.findings import Patch, PathStep
 from stanchion.kernel.patches import PatchError, apply
+from stanchion.readings.texts import Leaf, Span, hiding
 
 TEXT: Final = "text"
 """The path of an event's text."""
 RESULT, BESIDE = "result", "text_content"
 """How data and the text beside it are called, where an event has both."""
+WHOLE: Final = ("tool_args", RESULT, "$")
+"""The paths of arguments and results themselves, and the beginnings of paths into them, unless data has such a name."""
 MISSING: Final = object()
 
 Path = tuple[PathStep, ...]
@@ -49,8 +54,8 @@ def patches_of(content: Any, text: Any, place: Path, spec: RedactionSpec) -> Ite
     `place` is where the content has it.
 
     1. A span of a text is cut out of it, where it stands.
-    2. A span of a text that was made of data for the rule is looked for in every text of the data: what it names is cut
-       out wherever it is. What is nowhere as a whole takes the whole data with it.
+    2. A span of a text that was made of data for the rule is looked for in every text, number and name of the data:
+       what it names is cut out wherever it is. What is nowhere as a whole takes the whole data with it.
     3. Without offsets the whole value is replaced.
     """
     path = _path(content, spec.path, place)
@@ -65,16 +70,45 @@ def patches_of(content: Any, text: Any, place: Path, spec: RedactionSpec) -> Ite
         yield Patch(path, spec.replacement, spec.start_offset, end, kind)
     else:
         wanted = text[spec.start_offset : spec.end_offset] if isinstance(text, str) else ""
-        found = list(_wherever(value, wanted, path)) if wanted else []
-        if not found:
-            yield Patch(path, spec.replacement, kind=kind)
-        for at, start in found:
-            yield Patch(at, spec.replacement, start, start + len(wanted), kind)
+        found = list(_texts(value, path)) if wanted else []
+        spans = [_spans(leaf.text, wanted, kind) for leaf in found]
+        patches = hiding(found, spans, lambda _kind, _text: spec.replacement)
+        yield from patches if patches else (Patch(path, spec.replacement, kind=kind),)
 
 
-def spec_of(patch: Patch, place: Path) -> RedactionSpec:
-    """A patch as a redaction; `place` is where the content has the event's text."""
-    path = TEXT if patch.path == place else _written(patch.path)
+def specs_of(patches: Sequence[Patch], place: Path, content: Any) -> tuple[RedactionSpec, ...]:
+    """Patches of some content as redactions; `place` is where the content has the event's text.
+
+    A redaction has no way to change a name: the object that has it is replaced as a whole, by itself with everything
+    taken out. So no redaction has a path that tells what is taken out of names.
+    """
+    objects = [patch.path[:-1] for patch in patches if patch.named]
+    tops = [path for path in dict.fromkeys(objects) if not any(_under(path, other) for other in objects)]
+    made = [_spec(patch, place, content) for patch in patches if not any(patch.path[: len(top)] == top for top in tops)]
+    for top in tops:
+        within = [
+            msgspec.structs.replace(patch, path=patch.path[len(top) :]) for patch in patches if _under(patch.path, top)
+        ]
+        try:
+            made.append(RedactionSpec(_named(top, content), apply(_at(content, top), within)))
+        except (DialectError, PatchError):  # what does not fit is refused, and nothing of it is handed out
+            made.append(RedactionSpec(_named(top, content)))
+    return tuple(made)
+
+
+def _under(path: Path, other: Path) -> bool:
+    return len(path) > len(other) and path[: len(other)] == other
+
+
+def _named(path: Path, content: Any) -> str:
+    """The path of a value: that of the whole content is one that leads to nothing in it."""
+    if path or not isinstance(content, dict):
+        return _written(path)
+    return next(word for word in (TEXT, *WHOLE) if word not in content or word == WHOLE[-1])
+
+
+def _spec(patch: Patch, place: Path, content: Any) -> RedactionSpec:
+    path = TEXT if patch.path == place != () else _named(patch.path, content)
     kind = patch.kind if patch.kind else None
     if patch.start < 0:
         return RedactionSpec(path, patch.value, kind)
@@ -87,9 +121,9 @@ def _path(content: Any, written: str, place: Path) -> Path:
         return place
     names = written[1:].split("/") if written.startswith("/") else written.split(".")
     names = [name.replace("~1", "/").replace("~0", "~") for name in names] if written.startswith("/") else names
-    if names[0] in ("tool_args", "result") and not (isinstance(content, dict) and names[0] in content):
+    if names[0] in WHOLE and not (isinstance(content, dict) and names[0] in content):
         names = names[1:]
-    if isinstance(content, dict) and content.keys() == {RESULT, BESIDE} and names[0] not in content:
+    if isinstance(content, dict) and content.keys() == {RESULT, BESIDE} and names and names[0] not in content:
         names = [RESULT, *names]
     steps: list[PathStep] = []
     value = content
@@ -117,19 +151,30 @@ def _step(value: Any, step: PathStep) -> Any:
     return MISSING
 
 
-def _wherever(value: Any, wanted: str, path: Path) -> Iterator[tuple[Path, int]]:
-    """Every text of some data that has what is wanted, and where in it."""
+def _texts(value: Any, path: Path) -> Iterator[Leaf]:
+    """Everything in some data that is shown as text, and where it stands. An object with a name that is no text is
+    taken as a whole, like a number."""
     if isinstance(value, str):
-        start = value.find(wanted)
-        while start >= 0:
-            yield path, start
-            start = value.find(wanted, start + len(wanted))
+        yield Leaf(path, value)
     elif isinstance(value, dict):
         for name, under in value.items():
-            yield from _wherever(under, wanted, (*path, name))
+            yield Leaf(path, str(name), named=isinstance(name, str), number=not isinstance(name, str))
+            yield from _texts(under, (*path, name))
     elif isinstance(value, list):
         for number, under in enumerate(value):
-            yield from _wherever(under, wanted, (*path, number))
+            yield from _texts(under, (*path, number))
+    else:
+        yield Leaf(path, msgspec.json.encode(value).decode(), number=True)
+
+
+def _spans(text: str, wanted: str, kind: str) -> list[Span]:
+    """Where a text has what is wanted."""
+    found: list[Span] = []
+    start = text.find(wanted)
+    while start >= 0:
+        found.append(Span(start, start + len(wanted), kind))
+        start = text.find(wanted, start + len(wanted))
+    return found
 
 
 def _written(path: Path) -> str:

@@ -138,6 +138,20 @@ def report_of(event: GuardrailEvent) -> Report:
             return Stage.MODEL_CHUNK, {"text": text, **about}, ()
 
 
+def content_of(event: GuardrailEvent) -> Any:
+    """What patches of an event edit, as it was reported."""
+    stage, fields, _ = report_of(event)
+    match stage:
+        case Stage.TOOL_CALL:
+            return fields["args"]
+        case Stage.TOOL_RESULT:
+            return fields["result"]
+        case Stage.MODEL_CALL:
+            return {"messages": fields["messages"]}
+        case _:
+            return {RESULT: event.payload[RESULT]} if RESULT in event.payload else fields.get("text", "")
+
+
 def _both(result: Any, text: str) -> Any:
     """A result as data with the text beside it, unless that is the data once more."""
     if not text or text == result:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Final, Protocol
@@ -16,6 +17,7 @@ from stanchion.policy.errors import PolicyError
 from stanchion.policy.load import load_policy
 from stanchion.policy.nearest import hint
 
+EVALUATE: Final = "def evaluate(self, event, context_snapshot)"
 SETTINGS: Final = ("id", "enabled", "config", "mode", "effects")
 """What an entry of a pack says of a rule."""
 
@@ -235,16 +237,33 @@ def _id(rule: Any) -> str:
 
 
 def _cost(rule: Any) -> RuleCost:
-    cost = getattr(rule, "cost", RuleCost.FAST)
+    cost = getattr(rule, "cost", None)
+    if cost is None:
+        raise DialectError(f"the rule `{_id(rule)}` has no `cost`: give `RuleCost.FAST` or `RuleCost.DEEP`")
     try:
         return RuleCost(cost)
     except ValueError:
         raise DialectError(f"the rule `{_id(rule)}` has the cost `{cost}`: {hint(str(cost), list(RuleCost))}") from None
 
 
+def _takes_both(evaluate: Any) -> bool:
+    """Whether it can be called with an event and a snapshot; where nobody can say, the first event tells."""
+    try:
+        parameters = inspect.signature(evaluate)
+    except (TypeError, ValueError):
+        return True
+    try:
+        parameters.bind(None, None)
+    except TypeError:
+        return False
+    return True
+
+
 def _checked(rule: Any, name: str) -> None:
     if not callable(getattr(rule, "evaluate", None)):
         raise DialectError(f"the rule `{name}` has no method `evaluate(event, context_snapshot)`")
+    if not _takes_both(rule.evaluate):
+        raise DialectError(f"`evaluate` of the rule `{name}` takes other parameters: write `{EVALUATE}`")
     enabled = getattr(rule, "enabled", True)
     if not isinstance(enabled, bool):
         raise DialectError(f"the rule `{name}` has `enabled` as {shown(enabled)}: give True or False")

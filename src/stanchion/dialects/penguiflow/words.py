@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from stanchion.dialects.errors import DialectError
-from stanchion.dialects.penguiflow.fields import typed
+from stanchion.dialects.penguiflow.fields import shown, typed
 from stanchion.kernel.findings import ALERT, ASK, FINAL, FLAG, GUIDE, ROLLBACK, STRIKE, TELL
 from stanchion.policy.nearest import hint, nearest
 
@@ -56,11 +56,12 @@ class RuleCost(StrEnum):
 class RedactionSpec(msgspec.Struct, frozen=True):
     """What is taken out: the characters `start_offset` to `end_offset` of the text at `path`, or the whole value there.
 
-    `text` is the event's text. Other paths lead into arguments and results: `rows.0.name`, or `/rows/0/name`.
+    `text` is the event's text. Other paths lead into arguments and results: `rows.0.name`, or `/rows/0/name`. A
+    replacement is a text; of a whole value it may be data, as where something is taken out of the names of an object.
     """
 
     path: str = "text"
-    replacement: str = "[REDACTED]"
+    replacement: Any = "[REDACTED]"
     entity_type: str | None = None
     start_offset: int | None = None
     end_offset: int | None = None
@@ -78,6 +79,15 @@ class RedactionSpec(msgspec.Struct, frozen=True):
         ):
             said = f"{self.start_offset} to {self.end_offset}"
             raise DialectError(f"RedactionSpec has the offsets {said}: give a start that lies before the end")
+        self._checked_replacement()
+
+    def _checked_replacement(self) -> None:
+        given = self.replacement
+        if isinstance(given, str):
+            return
+        data = isinstance(given, dict | list) or (isinstance(given, int | float | None) and self.path != "text")
+        if self.start_offset is not None or not data:
+            raise DialectError(f"RedactionSpec.replacement is {shown(given)}: give a text")
 
 
 class RetrySpec(msgspec.Struct, frozen=True):

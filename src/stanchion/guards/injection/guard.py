@@ -99,7 +99,7 @@ class Injection(msgspec.Struct, frozen=True):
             return None
         if not (reading.of(_suspicious) or (self.model != "off" and reading.of(_likely))):
             return None
-        content, found = reading.content, reading.of(_leaves)
+        found = reading.of(_leaves)
         likes: list[list[Sign]] = reading.of(_alike) if self.model != "off" else [[] for _ in found]
         spans: list[list[Span]] = []
         kinds: dict[str, None] = {}
@@ -120,7 +120,7 @@ class Injection(msgspec.Struct, frozen=True):
             return None
         place = _place(event.stage, first)
         redacted = worst == Action.REDACT
-        patches = hiding(content, found, spans, lambda _kind, _text: WORD) if any(spans) else ()
+        patches = hiding(found, spans, lambda _kind, _text: WORD) if any(spans) else ()
         if by_likeness:
             return Finding(
                 worst, "injection.likely_redacted" if redacted else "injection.likely", (place,), patches=patches

@@ -118,7 +118,7 @@ class Pii(msgspec.Struct, frozen=True, dict=True):
         if len(reading.joined.text) < self._reader.finder.shortest:
             return None
         spans = reading.of(self._spans)
-        return self._finding(event, reading.content, reading.leaves, spans) if spans is not None else None
+        return self._finding(event, reading.leaves, spans) if spans is not None else None
 
     @cached_property
     def _spans(self) -> Callable[[Reading[Event]], list[list[Span]] | None]:
@@ -129,12 +129,12 @@ class Pii(msgspec.Struct, frozen=True, dict=True):
         known = len(event.before)
         spans = self._reader.spans(Joined([event.before + event.text]), lambda _: ())
         own = [Span(s.start - known, s.end - known, s.kind) for s in (spans[0] if spans else ()) if s.start >= known]
-        return self._finding(event, event.text, [Leaf((), event.text)], [own]) if own else None
+        return self._finding(event, [Leaf((), event.text)], [own]) if own else None
 
-    def _finding(self, event: Event, content: Any, found: list[Leaf], spans: list[list[Span]]) -> Finding:
+    def _finding(self, event: Event, found: list[Leaf], spans: list[list[Span]]) -> Finding:
         action = self._actions[event.stage]
         word = pseudonyms(event.run, self.salt, _plain) if self.pseudonyms else placeholder
-        patches = hiding(content, found, spans, word)
+        patches = hiding(found, spans, word)
         code = "pii.redacted" if action == Action.REDACT else "pii.found"
         kinds = listed([span.kind for here in spans for span in here])
         places = listed([place_of(leaf) for leaf, here in zip(found, spans, strict=True) if here])

@@ -139,21 +139,21 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
         if type(event) is ModelChunk:
             return self._chunk(event)
         spans = reading.of(self._spans) if len(reading.joined.text) >= self._finder.shortest else None
-        content, found = reading.content, reading.leaves
+        found = reading.leaves
         finding = None if spans is None else self._in_content(reading, spans)
         if finding is None and event.stage in self._stages_of_names:
             finding = self._in_names(event)
         parts = in_pieces(self._finder, found, spans) if len(found) > 1 else None
         if parts is None:
             return finding
-        hides = hiding(content, found, parts, self._word(event))
+        hides = hiding(found, parts, self._word(event))
         if finding is None:
             kinds = listed([span.kind for here in parts for span in here])
             return Finding(Action.ALLOW, "secrets.in_pieces", (kinds,), hides=hides)
         return msgspec.structs.replace(finding, hides=(*finding.hides, *hides))
 
     def _in_content(self, reading: Reading[Event], spans: list[list[Span]]) -> Finding | None:
-        event, content, found = reading.event, reading.content, reading.leaves
+        event, found = reading.event, reading.leaves
         free, cleared = self._allowed, event.cleared
         left = [not_allowed(leaf.text, here, free, cleared) for leaf, here in zip(found, spans, strict=True)]
         if not any(left):
@@ -161,12 +161,12 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
         own: list[list[Span]] = []
         if self.action_at(event.stage) == Action.REDACT:
             left, own = parted(reading, found, left, self._finder.told)
-        hides = hiding(content, found, own, self._word(event)) if any(own) else ()
+        hides = hiding(found, own, self._word(event)) if any(own) else ()
         if not any(left):
             kinds = listed([span.kind for here in own for span in here])
             code = "secrets.login" if event.stage is Stage.TOOL_CALL else "secrets.own_words"
             return Finding(Action.ALLOW, code, (kinds,), hides=hides)
-        patches = hiding(content, found, left, self._word(event))
+        patches = hiding(found, left, self._word(event))
         finding = self._finding(event, patches, told(event.stage, found, left))
         return msgspec.structs.replace(finding, hides=(*finding.hides, *hides)) if hides else finding
 

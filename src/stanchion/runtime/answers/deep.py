@@ -13,6 +13,7 @@ from stanchion.locks import Lock
 from stanchion.runtime.answers.breaker import Breaker
 from stanchion.runtime.answers.kept_answers import KeptAnswers, Key, key_of
 from stanchion.runtime.answers.time_boxes import FOREVER, TimeBoxes
+from stanchion.telemetry import loggers
 
 if TYPE_CHECKING:
     from stanchion.kernel.contract.asking import DeepRule
@@ -23,6 +24,8 @@ OnCost = Callable[[int, int], None]
 
 OUTCOMES: Final = ("asked", "kept", "answered", "failed", "late", "dropped", "full", "resting", "unpaid")
 """What can become of a question; the last three were not asked."""
+MOST_TOLD: Final = 16
+"""Of how many kinds of errors of one rule operators are told."""
 OVER, TOLD = "over", "told"
 """What happens to a question once: it ends, and somebody has waited for it in vain."""
 POLICIES: Final = 16
@@ -100,6 +103,7 @@ class Entry:
                     rule.breaker.passed()
                 self._charge(answer.value)
             case Failed():
+                rule.tell_of(answer.error)
                 rule.tally("failed")
                 if TOLD in self._left:
                     rule.breaker.failed()
@@ -146,6 +150,7 @@ class Rule:
         self._paid = guard.paid
         self._lock = Lock()
         self._asked: dict[Entry, None] = {}
+        self._told: dict[str, None] = {}
         self._boxes = rules.boxes
         self.due = FOREVER
         """When it is to be looked whether a time box is over; none is before."""
@@ -205,6 +210,14 @@ class Rule:
     def tally(self, what: str) -> None:
         """Count what became of a question."""
         next(self._counts[what])
+
+    def tell_of(self, error: str) -> None:
+        """Tell operators that its code raises, once for each kind of error: where nobody waited for the answer, no
+        decision says so."""
+        if error not in self._told and len(self._told) < MOST_TOLD:
+            self._told[error] = None
+            what = f"the deep rule `{self._name}` failed with `{error}`: what it was to say of an event is lost"
+            loggers.say(loggers.POLICY, loggers.WARNING, what)
 
     def forked(self) -> None:
         """In a forked process: what was asked before is the parent's."""

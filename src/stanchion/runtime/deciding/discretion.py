@@ -127,6 +127,7 @@ def _hidden(content: Any, patches: tuple[Patch, ...]) -> Iterator[tuple[str, str
             value = content
             for step in patch.path:
                 value = value[step]
+            value = patch.path[-1] if patch.named else value
         except (KeyError, IndexError, TypeError):
             continue
         short = isinstance(patch.value, str) and len(patch.value) <= LONGEST_WORD

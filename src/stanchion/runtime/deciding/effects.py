@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, Final
 
 from stanchion.audit.journal import Fact
+from stanchion.kernel.compare_and_set import change_together
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import ALERT, FLAG, MARKS, Finding
+from stanchion.kernel.state import ABSENT, StoreLost
 from stanchion.runtime.deciding.desk import Desk
-from stanchion.runtime.deciding.shifts import isolate, times
+from stanchion.runtime.deciding.shifts import isolate, strikes_key, times
 from stanchion.runtime.deciding.strikes import hold
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.standing.occurring import tell_run
@@ -52,7 +55,7 @@ def _strike(desk: Desk, decision: Decision, finding: Finding) -> Flow[None]:
     """Count a finding against whom the policy says, and do what so many lead to. Without the store nobody knows how
     many there are: the run's next step is refused for that by itself."""
     terms: Strikes = desk.shield.policy.file.strikes
-    whose = {"run": f"run:{desk.info.id}", "agent": f"agent:{desk.info.agent}", "tenant": "tenant"}[terms.per]
+    whose = struck(desk)
     decay_ms = round(terms.decay_s * 1_000)
     given = yield from times(desk, finding.guard, whose, decision, MOST, decay_ms)
     if given is None:
@@ -69,6 +72,37 @@ def _strike(desk: Desk, decision: Decision, finding: Finding) -> Flow[None]:
     if terms.escalate_at is not None and count >= terms.escalate_at:
         until = given[-terms.escalate_at] + decay_ms  # from then on fewer are remembered than it takes
         yield from hold(desk, decision, "" if terms.per == "tenant" else whose, finding.guard, count, until)
+
+
+def struck(desk: Desk) -> str:
+    """Against whom strikes count, as the policy says."""
+    per: str = desk.shield.policy.file.strikes.per
+    return {"run": f"run:{desk.info.id}", "agent": f"agent:{desk.info.agent}", "tenant": "tenant"}[per]
+
+
+def recall_strikes(desk: Desk) -> Flow[None]:
+    """Learn how many strikes each guard has given before this process knew the run; one trip to the store. Without it
+    nobody knows: the run's next step is refused for that by itself."""
+    terms: Strikes = desk.shield.policy.file.strikes
+    records, whose = desk.shield.records, struck(desk)
+    guards = [seat.placed.id for seat in desk.shield.policy.seats][:MOST_GUARDS]
+    places = {guard: strikes_key(desk, guard, whose) for guard in guards}
+    if not places:
+        return
+    try:
+        batch = f"strikes-{os.urandom(8).hex()}"
+        seen = yield from change_together(
+            records, batch, desk.info.tenant, lambda: tuple(places.values()), lambda _: {}
+        )
+    except StoreLost:
+        return
+    oldest = seen.reply.now - round(terms.decay_s * 1_000)
+    for guard, place in places.items():
+        kept = records.get(place, ABSENT)[1]
+        if kept is None:
+            records.pop(place, None)
+        elif count := len([at for at in kept["times"] if at > oldest]):
+            desk.strikes.setdefault(guard, count)
 
 
 def _write_down(desk: Desk, what: str, finding: Finding, **data: Any) -> None:

@@ -83,12 +83,17 @@ def times(desk: Desk, guard: str, name: str, decision: Decision, most: int, with
         del counted[:-most]
         return {"times": list(counted), "last": decision.id}
 
-    strikes = key(desk.info.tenant, "strikes", guard, name)
+    place = strikes_key(desk, guard, name)
     try:
-        yield from change(desk.shield.records, f"{decision.id}.{guard}.{name}", desk.info.tenant, strikes, one_more)
+        yield from change(desk.shield.records, f"{decision.id}.{guard}.{name}", desk.info.tenant, place, one_more)
     except StoreLost:
         return None
     return counted
+
+
+def strikes_key(desk: Desk, guard: str, name: str) -> str:
+    """Where the strikes of a guard against something are counted."""
+    return key(desk.info.tenant, "strikes", guard, name)
 
 
 def signalled(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
