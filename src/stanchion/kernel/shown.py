@@ -15,6 +15,10 @@ _PLAIN: Final = bytes(range(0x20, 0x7F))
 """Characters of one byte that are seen."""
 _BRIEF: Final = 200
 """How much of a text is shown beside other things."""
+_LINE: Final = 2_000
+"""How long a message of one line is at the most."""
+_NAMED: Final = regex(rf"`[^`]{{{_BRIEF},}}`")
+"""A value that a message names, and that is too long to be read there."""
 _BLANKS: Final = "\n\t"
 """What a text of several lines is laid out with."""
 
@@ -44,6 +48,15 @@ def brief(text: str) -> str:
     """Text as it is shown in one line beside other things: quoted, and cut where it is long."""
     line = visible(" ".join(text[: 2 * _BRIEF].split()))
     return f'"{line}"' if len(line) <= _BRIEF else f'"{line[: _BRIEF - 1]}…"'
+
+
+def one_line(message: str) -> str:
+    """A message as one line that can be read: a long value that it names in backticks is cut, and so is the middle of
+    a message that is still too long."""
+    line = visible(
+        _NAMED.sub(lambda found: f"{found[0][: _BRIEF // 2]}…`", message) if len(message) > _BRIEF else message
+    )
+    return line if len(line) <= _LINE else f"{line[: _LINE // 2]} … {line[-_LINE // 2 :]}"
 
 
 class StanchionError(Exception):

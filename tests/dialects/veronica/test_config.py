@@ -122,7 +122,10 @@ WRONG: list[tuple[Callable[[], object], str]] = [
     (lambda: ShieldConfig.from_env({"VERONICA_SAFE_MOD": "1"}), "did you mean `VERONICA_SAFE_MODE`?"),
     (lambda: ShieldConfig.from_env({"VERONICA_EGRESS_X": "1"}), "nothing reads `VERONICA_EGRESS_X`"),
     (lambda: ShieldConfig.from_env({"VERONICA_SAFE_MODE": "perhaps"}), "give 1 or 0"),
-    (lambda: ShieldConfig.from_env({"VERONICA_BUDGET_MAX_CALLS": "5"}), "nothing acts on it while `budget` is off"),
+    (
+        lambda: ShieldConfig.from_env({"VERONICA_BUDGET_MAX_CALLS": "5"}),
+        "nothing acts on it while `VERONICA_BUDGET` is off: add `VERONICA_BUDGET=1`, or `VERONICA_BUDGET=0`",
+    ),
     (lambda: ShieldConfig.from_env({"VERONICA_BUDGET": "1", "VERONICA_BUDGET_MAX_CALLS": "x"}), "give a number"),
     (lambda: VeronicaIntegration(shield={}), "`shield` is of the type `dict`"),  # type: ignore[arg-type]
     (lambda: VeronicaIntegration(store="memory:"), "nothing acts on `store` without a shield"),
@@ -213,8 +216,8 @@ WRONG: list[tuple[Callable[[], object], str]] = [
     (lambda: ErrorRateConfig(halt_rate=0.1), "`halt_rate` is `0.1` and `warning_rate` is `0.5`"),
     (lambda: ErrorRateConfig(window_calls=5), "`min_calls` is `10` and `window_calls` is `5`"),
     (lambda: ShieldConfig.from_env({"VERONICA_BUDGET_MAX_CALLS": "-1"}), "`VERONICA_BUDGET_MAX_CALLS` is `-1`"),
-    (lambda: ShieldPipeline().before_charge(CTX, 1e9), "below 1,000,000,000"),
-    (lambda: VeronicaIntegration(ShieldConfig()).execute(DEAR, int), "below 1,000,000,000"),
+    (lambda: on()._shield_pipeline.before_charge(CTX, 1e9), "below 1,000,000,000"),  # type: ignore[union-attr]
+    (lambda: on().execute(DEAR, int), "below 1,000,000,000"),
     (lambda: ToolCallContext("r", cost_usd=float("inf")), "`cost_usd` of the context is `inf`"),
     (lambda: ShieldPipeline().before_egress(CTX, "https://192.0.2.1/", ""), "`method` is `''`"),
     (lambda: ShieldPipeline().before_egress(CTX, "https://192.0.2.1/", "G\nET"), "`method` is `'G\\nET'`"),

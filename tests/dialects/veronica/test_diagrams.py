@@ -123,11 +123,11 @@ def test_the_application_reaches_tools_and_models_through_the_integration() -> N
     """The edges from the application to what is outside."""
     links = re.findall(r"^\s*(A1|VI|CORE) --> (VI|CORE|LLM|TOOLS)$", LAYERS, re.MULTILINE)
     assert links == [("A1", "VI"), ("VI", "CORE"), ("CORE", "LLM"), ("CORE", "TOOLS")]
-    vi = VeronicaIntegration(shield=ShieldConfig(), core=[veronica.AgentStepGuard(1)])
+    vi = VeronicaIntegration(shield=ShieldConfig(), core=[veronica.AgentStepGuard(2)])
     found = object()
     assert vi.execute(ToolCallContext("1", tool_name="look"), lambda: found) is found
     assert vi.execute(ToolCallContext("2", model="large"), lambda messages: messages[0], ["hi"]) == "hi"
-    assert vi.execute(ToolCallContext("3", tool_name="look"), lambda: found) is Decision.HALT, "the step is used"
+    assert vi.execute(ToolCallContext("3", tool_name="look"), lambda: found) is Decision.HALT, "both steps are used"
 
 
 def scenarios() -> dict[str, str]:

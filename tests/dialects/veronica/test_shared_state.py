@@ -124,3 +124,16 @@ def test_children_end_when_their_parent_is_closed() -> None:
     other = VeronicaIntegration(shield=ShieldConfig())
     other.spawn().close()
     assert other.execute(CTX, lambda: 1) == 1, "a child's end is not its parent's"
+
+
+def test_a_limit_of_steps_in_the_core_counts_models_and_tools_alike() -> None:
+    guard = AgentStepGuard(3)
+    vi = VeronicaIntegration(core=[guard])
+    assert vi.execute(CTX, lambda: "found") == "found"
+    with pytest.raises(ConnectionError):
+        vi.execute(CTX, failing)
+    assert vi.execute(ToolCallContext("r", model="m"), lambda: "hello") == "hello"
+    assert (guard.current_step, guard.remaining_steps, guard.last_result) == (3, 0, "hello")
+    for ctx in (CTX, ToolCallContext("r", model="m")):
+        assert vi.execute(ctx, lambda: "more") is Decision.HALT
+    assert guard.last_result == "hello"

@@ -156,6 +156,7 @@ class ProvidedShelf(MemoryShelf):
             if self._asks is None:
                 self._asks = SimpleQueue()
                 Thread(target=_work, args=(self._asks,), name="guardian-storage", daemon=True).start()
+                weakref.finalize(self, self._asks.put, None)  # the thread ends where nobody has closed the provider
             return self._asks
 
 

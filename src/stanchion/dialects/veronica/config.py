@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from stanchion.dialects.errors import DialectError
+from stanchion.dialects.veronica.config_files import file_of, parsed
 from stanchion.dialects.veronica.given import MOST, MOST_USD, Named
+from stanchion.dialects.veronica.sealed import SealedList
 from stanchion.kernel.units import MICRO
-from stanchion.policy.composed import read_text
 from stanchion.policy.nearest import hint, nearest
 
 ON: Final = ("1", "true", "yes", "on")
@@ -26,7 +27,7 @@ class _Named(Named):
     """A configuration whose fields are given by their names, and which cannot be changed once it was read."""
 
     def __new__(cls, *args: Any, **named: Any) -> Any:
-        made = super().__new__(cls, *args, **named)
+        made = super().__new__(cls)
         # Whether somebody has said that it is on or off; `enabled` is the first field of every feature.
         object.__setattr__(made, "_said", bool(args) or "enabled" in named)
         object.__setattr__(made, "_state", MAKING)
@@ -45,8 +46,16 @@ class _Named(Named):
             object.__setattr__(self, "_said", True)
         object.__setattr__(self, name, value)
 
+    def __delattr__(self, name: str) -> None:
+        raise DialectError(
+            f"`{name}` of `{type(self).__name__}` cannot be deleted: set another value, or make a new one"
+        )
+
     def seal(self) -> None:
-        """Let nobody change it any more, because it has been read."""
+        """Let nobody change it any more, because it has been read; neither its lists."""
+        for one in fields(self):  # type: ignore[arg-type] # every subclass is a dataclass
+            if isinstance(given := getattr(self, one.name), list | tuple):
+                object.__setattr__(self, one.name, SealedList(f"{type(self).__name__}.{one.name}", given))
         object.__setattr__(self, "_state", SEALED)
 
 
@@ -72,7 +81,7 @@ class _Feature(_Named):
         plain = type(self)()
         for one in fields(self):  # type: ignore[arg-type] # every subclass is a dataclass
             if getattr(self, one.name) != getattr(plain, one.name):
-                raise DialectError(_idle(self.section, one.name, "enabled=True", "enabled=False"))
+                raise DialectError(_idle(f"{self.section}.{one.name}", self.section, "enabled=True", "enabled=False"))
 
 
 @dataclass
@@ -190,7 +199,7 @@ class ShieldConfig(_Named):
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain data, which `from_dict` reads."""
-        return asdict(self)
+        return {name: _plain(getattr(self, name)) for name in SECTIONS}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> ShieldConfig:
@@ -206,17 +215,17 @@ class ShieldConfig(_Named):
     @classmethod
     def from_json(cls, path: str | Path) -> ShieldConfig:
         """A configuration from a JSON file."""
-        return cls._from_file(_file(path), "JSON")
+        return cls._from_file(file_of(path), "JSON")
 
     @classmethod
     def from_yaml(cls, path: str | Path) -> ShieldConfig:
         """A configuration from a YAML file, or from a JSON file with that ending."""
-        file = _file(path)
+        file = file_of(path)
         return cls._from_file(file, "JSON" if file.suffix.lower() == ".json" else "YAML")
 
     @classmethod
     def _from_file(cls, file: Path, form: str) -> ShieldConfig:
-        data = _parsed(file, form)
+        data = parsed(file, form)
         try:
             return cls.from_dict(data)
         except DialectError as error:
@@ -238,6 +247,11 @@ class ShieldConfig(_Named):
                 found.setdefault(section, {})[option] = value
             elif name.startswith(PREFIX):
                 _refuse_nearly(name, tuple(known))
+        for section, given in found.items():
+            if "enabled" not in given:
+                feature = f"{PREFIX}{section.upper()}"
+                option = f"{feature}_{next(iter(given)).upper()}"
+                raise DialectError(_idle(option, feature, f"{feature}=1", f"{feature}=0"))
         return cls.from_dict(found)
 
 
@@ -304,6 +318,11 @@ def _check(name: str, value: Any, kind: str, called: str = "") -> None:
         raise DialectError(f"`{called if called else name}` is `{value!r}`: give {wanted}")
 
 
+def _plain(section: _Feature) -> dict[str, Any]:
+    given = {one.name: getattr(section, one.name) for one in fields(section)}  # type: ignore[arg-type] # a dataclass
+    return {name: list(value) if isinstance(value, list | tuple) else value for name, value in given.items()}
+
+
 def _read(kind: type[Any], given: Any) -> Any:
     if isinstance(given, kind):
         return given
@@ -315,54 +334,13 @@ def _read(kind: type[Any], given: Any) -> Any:
     if unknown is not None:
         raise DialectError(f"`{section}` has no field `{unknown}`: {hint(str(unknown), names)}")
     if given and "enabled" not in given:
-        raise DialectError(_idle(section, next(iter(given)), "enabled: true", "enabled: false"))
+        raise DialectError(_idle(f"{section}.{next(iter(given))}", section, "enabled: true", "enabled: false"))
     return kind(**given)
 
 
-def _idle(section: str, option: str, on: str, off: str) -> str:
-    said = f"`{section}.{option}` is given, and nothing acts on it while `{section}` is off"
+def _idle(option: str, section: str, on: str, off: str) -> str:
+    said = f"`{option}` is given, and nothing acts on it while `{section}` is off"
     return f"{said}: add `{on}`, or `{off}` to keep it off"
-
-
-def _file(path: Any) -> Path:
-    if not isinstance(path, str | Path) or not str(path):
-        raise DialectError(f"`path` is `{path!r}`: give the path of a file")
-    return Path(path)
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    seen: dict[str, Any] = {}
-    for name, value in pairs:
-        if name in seen:
-            raise ValueError(f"`{name}` appears twice in one mapping, so that one of the two would be ignored")
-        seen[name] = value
-    return seen
-
-
-def _parsed(file: Path, form: str) -> Any:
-    try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DialectError(f"`{file}` cannot be read: {error}") from None
-    if form == "JSON":
-        import json
-
-        try:
-            return json.loads(text.removeprefix("\ufeff"), object_pairs_hook=_unique)
-        except RecursionError:
-            raise DialectError(f"`{file}` is nested too deeply: make it flatter") from None
-        except ValueError as error:
-            raise DialectError(f"`{file}` cannot be read as JSON: {error}") from None
-    import yaml
-
-    faults = read_text(text, str(file)).faults
-    if faults:
-        raise DialectError(f"`{file}` cannot be read as YAML: {' '.join(str(faults[0]).split())}")
-    try:
-        data = yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise DialectError(f"`{file}` cannot be read as YAML: {' '.join(str(error).split())}") from None
-    return {} if data is None else data
 
 
 def _from_text(name: str, text: str, option: str, kind: str) -> Any:

@@ -130,7 +130,8 @@ class RetryContainer(Primitive):
 
     def execute(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """The function's own result, or its own exception once all retries are used."""
-        return self._begun().call(function(fn), *args, **kwargs)
+        wanted = function(fn, instead="call it with `await container.aexecute(...)`")
+        return self._begun().call(wanted, *args, **kwargs)
 
     async def aexecute(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """`execute` for async code."""
@@ -215,7 +216,7 @@ class CircuitBreaker(Primitive):
 
     def execute(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """The function's own result or exception; the decision where the breaker refuses it."""
-        function(fn)
+        function(fn, instead="await it between `check()` and `record_success()` or `record_failure()`")
         decision = self.check()
         if decision is not Decision.ALLOW:
             return decision
@@ -317,8 +318,14 @@ class AgentStepGuard(Primitive):
         self.max_steps = whole("max_steps", max_steps, 1)
 
     def entry(self) -> dict[str, Any]:
-        """A limit of steps for each run."""
-        return {"use": "step_limit", "id": "agent-step-guard", "max_steps": self.max_steps, "counter": "core"}
+        """A limit of steps for each run: a step is a call of a tool, or of a model."""
+        return {
+            "use": "step_limit",
+            "id": "agent-step-guard",
+            "max_steps": self.max_steps,
+            "stages": ["tool_call", "model_call"],
+            "counter": "core",
+        }
 
     def step(self, result: Any = None) -> bool:
         """Take a step, with what it has come to; says whether there was one left."""
@@ -334,8 +341,9 @@ class AgentStepGuard(Primitive):
 
     def execute(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """The function's own result, or HALT where no step is left."""
+        wanted = function(fn, instead="await it, and give its result to `step(...)`")
         try:
-            return self._run.call(function(fn), *args, **kwargs)
+            return self._run.call(wanted, *args, **kwargs)
         except Refused as refused:
             return spoken(refused.decision)
 

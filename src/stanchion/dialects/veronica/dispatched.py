@@ -137,8 +137,6 @@ def tool_of(ctx: ToolCallContext, fn: Callable[..., Any], used: dict[str, Any], 
 
 def called(run: Run, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], awaited: bool) -> Flow[Any]:
     """Have a run call a tool: its result, or its items as they come."""
-    if not awaited and tool.shape in (Shape.ASYNC, Shape.ASYNC_GENERATOR):
-        raise DialectError(f"`{tool.name}` is async: call it with `await vi.aexecute(...)`")
     if tool.shape in (Shape.GENERATOR, Shape.ASYNC_GENERATOR):
         return run.acall(tool, *args, **kwargs) if awaited else run.call(tool, *args, **kwargs)
     with working(tool.name):

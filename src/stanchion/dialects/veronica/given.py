@@ -6,38 +6,67 @@ from __future__ import annotations
 import functools
 import inspect
 import math
+from abc import ABCMeta
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from stanchion.dialects.errors import DialectError
 from stanchion.kernel.regex import regex
 from stanchion.kernel.units import LARGEST, MICRO
 from stanchion.policy.nearest import hint
+from stanchion.runtime.calling.tool import Shape, shape_of
+from stanchion.runtime.values.texts import encodable
 
 MOST: Final = LARGEST - 1
 MOST_USD: Final = LARGEST // MICRO
 _METHOD: Final = regex(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}")
 
 
-class Named:
-    """What is made of arguments that have names: one that it does not have is refused with the nearest."""
+class Naming(ABCMeta):
+    """Makes objects of arguments that have names: an unknown or missing one, or one that comes twice, is refused."""
+
+    def __call__(cls, *args: Any, **named: Any) -> Any:
+        """An object of the class; `DialectError` where its arguments do not fit."""
+        known = _parameters(cls)
+        if len(args) > known.by_place:
+            raise DialectError(
+                f"`{cls.__name__}` is given {len(args)} values and has {known.by_place}: give them by name"
+            )
+        for name in named:
+            if name not in known.names:
+                raise DialectError(f"`{cls.__name__}` has no field `{name}`: {hint(name, known.names)}")
+        if named or len(args) < known.needed:
+            given = known.names[: len(args)]
+            twice = next((name for name in given if name in named), None)
+            if twice is not None:
+                raise DialectError(f"`{twice}` of `{cls.__name__}` is given twice: leave one of the two out")
+            missing = next((one for one in known.names[len(args) : known.needed] if one not in named), None)
+            if missing is not None:
+                raise DialectError(f"`{cls.__name__}` is made without `{missing}`: give it")
+        return super().__call__(*args, **named)
+
+
+class Named(metaclass=Naming):
+    """What is made of arguments that have names."""
 
     __slots__ = ()
 
-    def __new__(cls, *args: Any, **named: Any) -> Any:
-        kind: Any = cls
-        known = _parameters(kind)
-        unknown = next((name for name in named if name not in known), None)
-        if unknown is not None:
-            raise DialectError(f"`{cls.__name__}` has no field `{unknown}`: {hint(unknown, known)}")
-        if len(args) > len(known):
-            raise DialectError(f"`{cls.__name__}` is given {len(args)} values and has {len(known)}: give them by name")
-        return super().__new__(cls)
+
+class _Parameters(NamedTuple):
+    """The arguments of a class: their names, how many of them can be given by their place, and how many have to be
+    given."""
+
+    names: tuple[str, ...]
+    by_place: int
+    needed: int
 
 
 @functools.cache
-def _parameters(kind: type[Any]) -> tuple[str, ...]:
-    return tuple(inspect.signature(kind.__init__).parameters)[1:]
+def _parameters(kind: Any) -> _Parameters:
+    taken = list(inspect.signature(kind.__init__).parameters.values())[1:]
+    by_place = [one for one in taken if one.kind is not one.KEYWORD_ONLY]
+    needed = [one for one in by_place if one.default is one.empty]
+    return _Parameters(tuple([one.name for one in taken]), len(by_place), len(needed))
 
 
 def several(name: str, given: Any, wanted: str) -> tuple[Any, ...]:
@@ -66,21 +95,33 @@ def amount(name: str, value: Any, most: float = math.inf) -> float:
 
 
 def text(name: str, value: Any, least: int = 0) -> str:
-    """A text of so many characters or more."""
+    """A text of so many characters or more, which can be written down."""
     if not isinstance(value, str) or len(value) < least:
         raise DialectError(f"`{name}` is `{value!r}`: give a text{' that is not empty' if least else ''}")
+    if not encodable(value):
+        raise DialectError(f"`{name}` is `{value!r}`, which has half a character: give a text that UTF-8 can hold")
     return value
 
 
-def function(value: Any) -> Callable[..., Any]:
-    """Something that can be called."""
+def function(value: Any, called: str | None = None, instead: str | None = None) -> Callable[..., Any]:
+    """Something that can be called. With `instead`, which says what to do with a function that has to be awaited, it is
+    none of these; `called` is its name where it has one beside its own."""
     if not callable(value):
         raise DialectError(f"`fn` is `{value!r}`, which cannot be called: give the function itself")
+    inner: Any = value
+    while isinstance(inner, functools.partial):
+        inner = inner.func
+    if instead is not None and shape_of(inner) in (Shape.ASYNC, Shape.ASYNC_GENERATOR):
+        name = called if called else getattr(inner, "__name__", type(inner).__name__)
+        raise DialectError(f"`{name}` is async: {instead}")
     return value  # type: ignore[no-any-return] # callable, as was just seen
 
 
-def dollars(name: str, value: Any) -> float:
-    """An amount of dollars that can be counted exactly; `name` stands in backticks where it is a word of the code."""
+def dollars(name: str, value: Any, counted: bool = True) -> float:
+    """An amount of dollars that can be counted exactly; `name` stands in backticks where it is a word of the code.
+    Where nobody has `counted` it, one that is too large for that is as good as any."""
+    if not counted and type(value) in (int, float) and MOST_USD <= value < math.inf:
+        return float(MOST_USD - 1)
     if type(value) not in (int, float) or not 0 <= value < MOST_USD:
         raise DialectError(f"{name} is `{value!r}`: give a finite amount that is not negative and below {MOST_USD:,}")
     return float(value)

@@ -7,7 +7,7 @@ import threading
 import weakref
 from collections.abc import Callable, Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from stanchion.dialects.errors import DialectError
 from stanchion.dialects.veronica.carried import Asked, given_to_hooks, listed
@@ -38,6 +38,9 @@ from stanchion.runtime.values import Unreadable, project
 if TYPE_CHECKING:
     from stanchion.runtime.driving.flow import Flow
     from stanchion.runtime.run import Run
+
+AWAITED: Final = "call it with `await vi.aexecute(...)`"
+"""What to do with a function that has to be awaited."""
 
 
 class VeronicaIntegration:
@@ -98,7 +101,7 @@ class VeronicaIntegration:
         `fn` is the tool that `ctx.tool_name` names, or without one what asks the model. The context's tokens and cost
         are what the call uses. An exception that no hook has anything to say of is the function's own.
         """
-        run = self._checked(ctx, fn)
+        run = self._checked(ctx, fn, AWAITED)
         return (
             fn(*args, **kwargs) if run is None else drive(self._executed(run, False, ctx, fn, args, kwargs), run.desk)
         )
@@ -111,9 +114,9 @@ class VeronicaIntegration:
         came = fn(*args, **kwargs)
         return await came if inspect.isawaitable(came) else came
 
-    def _checked(self, ctx: ToolCallContext, fn: Callable[..., Any]) -> Run | None:
+    def _checked(self, ctx: ToolCallContext, fn: Callable[..., Any], instead: str | None = None) -> Run | None:
         context_checked(ctx)
-        function(fn)
+        function(fn, ctx.tool_name, instead)
         return self._run
 
     def _executed(
@@ -128,9 +131,9 @@ class VeronicaIntegration:
         """The flow of both: the call between its boundaries, and what became of it in the dialect's words."""
         try:
             with given_to_hooks(Asked(ctx)):
-                blind = self._pipeline().is_blind
+                blind, used = self._pipeline().is_blind, charged(ctx, ctx.cost_usd, self._pipeline().is_counted)
                 if ctx.tool_name is not None:
-                    tool = tool_of(ctx, fn, charged(ctx, ctx.cost_usd), blind)
+                    tool = tool_of(ctx, fn, used, blind)
                     return (yield from called(run, tool, args, kwargs, awaited))
                 asks, messages, said = model_of(ctx, fn, args, kwargs, blind)
                 for url in self._pipeline().destinations(said):
@@ -138,7 +141,8 @@ class VeronicaIntegration:
                     decision = yield from judging(run, Stage.EGRESS, leaving)
                     if not decision.proceeds:
                         return spoken(decision)
-                return (yield from replied(run, asks, messages, {"params": said, **_spent(ctx)}, awaited))
+                about = {"params": said, "model": _model(ctx), "tokens": used["tokens"], "cost_usd": used["cost_usd"]}
+                return (yield from replied(run, asks, messages, about, awaited))
         except Unreadable:
             return Decision.HALT
         except Refused as refused:
@@ -299,10 +303,8 @@ def _core_parts(core: Any) -> list[Primitive]:
     return list(given)
 
 
-def _spent(ctx: ToolCallContext) -> dict[str, Any]:
-    used = charged(ctx, ctx.cost_usd)
-    model = "" if ctx.model is None else ctx.model
-    return {"model": model, "tokens": used["tokens"], "cost_usd": used["cost_usd"]}
+def _model(ctx: ToolCallContext) -> str:
+    return "" if ctx.model is None else ctx.model
 
 
 def _halted(error: Exception) -> Decision | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from stanchion.dialects.errors import DialectError
 from stanchion.dialects.veronica.carried import BOUNDARIES, Asked, Carried, checked, given_to_hooks, listed
 from stanchion.dialects.veronica.dispatched import beside, metadata_of
-from stanchion.dialects.veronica.given import dollars, flag, http_method, several
+from stanchion.dialects.veronica.given import MOST, dollars, flag, http_method, several
 from stanchion.dialects.veronica.stated import Stated
 from stanchion.dialects.veronica.words import Decision, ToolCallContext, spoken
 from stanchion.guards.egress.places import places
@@ -40,6 +40,8 @@ READERS: Final = frozenset({"egress", "secrets"})
 """Guards that read what a call says: with one of them, a call that cannot be read is refused."""
 BLIND: Final = frozenset({"budget", "breaker", "error_rate", "recovery", "safe_mode", "step_limit"})
 """Guards that read nothing of what a call says: with no others, a call goes on whatever its metadata are."""
+UNCOUNTED: Final = (BLIND - {"budget"}) | READERS
+"""Guards that look at no amounts: with no others, an amount can be too large to be counted."""
 UNCHARGED: Final[dict[str, Any]] = {"tokens": 0, "cost_usd": 0.0, "api_calls": 0}
 """What is said of a call that is charged at the budget boundary, and nowhere else."""
 COMES_FROM: Final = {"secret-guard": "secret_guard.patterns", "egress-allowlist": "egress.allowed_hosts"}
@@ -108,6 +110,9 @@ class ShieldPipeline:
         self._desk: Desk = self.run.desk
         self._carries = bool(own)
         self.is_blind = all(entry.get("use") in BLIND for entry in self.policy["guards"])
+        self.is_counted = bool(slots["budget"]) or any(
+            entry.get("use") not in UNCOUNTED for entry in self.policy["guards"]
+        )
         self._judges_requests = bool(slots["egress"]) or _reads(self.policy["guards"])
 
     def _before_llm_call(self, ctx: ToolCallContext) -> Flow[Decision]:
@@ -151,7 +156,8 @@ class ShieldPipeline:
     def _before_charge(self, ctx: ToolCallContext, cost_usd: float) -> Flow[Decision]:
         """Judge a cost, with the tokens of the context, and book it where nothing is against it."""
         with self._asking(ctx):
-            about = {**charged(ctx, dollars("`cost_usd`", cost_usd)), "tool": _or_empty(ctx.tool_name)}
+            about = {**charged(ctx, dollars("`cost_usd`", cost_usd, self.is_counted), self.is_counted)}
+            about["tool"] = _or_empty(ctx.tool_name)
             return spoken((yield from self._judged(Stage.CHARGE, **about)))
 
     before_charge, abefore_charge = twins(_before_charge)
@@ -168,8 +174,9 @@ class ShieldPipeline:
         return judging(self.run, stage, fields)
 
     def destinations(self, said: dict[str, Any]) -> list[str]:
-        """Where a request to a model goes by what is said of it, if anybody here judges requests."""
-        return [place.url for place in places(said) if place.sure] if self._judges_requests else []
+        """Where a request to a model goes by what is said of it, if anybody here judges requests; `Unreadable` where
+        nobody can tell, because it holds itself or is too deep."""
+        return [place.url for place in places(project(said)) if place.sure] if self._judges_requests else []
 
     def close(self) -> None:
         """Let go of files and connections."""
@@ -223,10 +230,14 @@ def context_checked(ctx: Any) -> ToolCallContext:
     return ctx
 
 
-def charged(ctx: ToolCallContext, cost_usd: float | None) -> dict[str, Any]:
-    """What one call amounts to: its tokens in both directions, its cost, and one call."""
+def charged(ctx: ToolCallContext, cost_usd: float | None, counted: bool) -> dict[str, Any]:
+    """What one call amounts to: its tokens in both directions, its cost, and one call. Where nobody has it `counted`,
+    what is too large for that stops nothing, and is written down as the largest that can be."""
     tokens = _or_zero(ctx.tokens_in) + _or_zero(ctx.tokens_out)
-    return {"tokens": tokens, "cost_usd": 0.0 if cost_usd is None else dollars("`cost_usd`", cost_usd), "api_calls": 1}
+    if tokens > MOST and counted:
+        raise DialectError(f"`tokens_in` and `tokens_out` are more than can be counted: give {MOST:,} or less")
+    cost = 0.0 if cost_usd is None else dollars("`cost_usd`", cost_usd, counted)
+    return {"tokens": min(tokens, MOST), "cost_usd": cost, "api_calls": 1}
 
 
 def policy_of(slots: Mapping[str, Iterable[Any]], more: Mapping[str, Any]) -> dict[str, Any]:

@@ -96,6 +96,9 @@ WORDS: Final = {
     Action.HALT: Decision.HALT,
 }
 
+CODES: Final = {"kernel.quarantined": Decision.QUARANTINE, "kernel.no_lesser": Decision.DEGRADE}
+"""Refusals that have a word of their own, whatever their action is."""
+
 STATES: Final = {
     NORMAL: ShieldState.NORMAL,
     WARNING: ShieldState.WARNING,
@@ -107,10 +110,11 @@ STATES: Final = {
 
 def spoken(decision: kernel.Decision) -> Decision:
     """A decision of Stanchion in the dialect's words. What a hook has said is said again in the same word, also where
-    Stanchion refuses because nobody here could carry it out; a call of a tool in quarantine is QUARANTINE."""
+    Stanchion refuses because nobody here could carry it out: DEGRADE where nothing says what less is. A call of a tool
+    in quarantine is QUARANTINE."""
     found = decision.determining
     if found is None:
         return WORDS[decision.action]
     if found.code == SAID:
         return Decision(str(found.args[1]))
-    return Decision.QUARANTINE if found.code == "kernel.quarantined" else WORDS[decision.action]
+    return CODES.get(found.code, WORDS[decision.action])

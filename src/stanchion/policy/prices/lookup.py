@@ -91,5 +91,5 @@ def _near(model: str, names: tuple[str, ...]) -> tuple[str, ...]:
 
 def _key(model: str) -> str:
     """A model's name as a key of YAML."""
-    name = model[:LONGEST]
+    name = model[:LONGEST].encode("utf-8", "backslashreplace").decode("utf-8")
     return name if PLAIN_KEY.fullmatch(name) else msgspec.json.encode(name).decode()

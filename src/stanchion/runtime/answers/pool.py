@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Final
-from weakref import WeakSet
+from weakref import WeakSet, finalize, ref
 
 from stanchion.locks import Lock
 from stanchion.runtime.answers.question import Lingering, Question
@@ -37,7 +37,8 @@ MOST_LANES: Final = 1_024
 
 
 class Pool:
-    """The lanes of a shield's guards. It starts threads when there is work, and they end when there is none."""
+    """The lanes of a shield's guards. It starts threads when there is work, and they end when there is none, or when
+    nobody has the pool any more."""
 
     def __init__(self, size: int = SIZE, rules: Callable[[], DeepRules | None] = lambda: None) -> None:
         if isinstance(size, bool) or not isinstance(size, int) or not 0 < size <= 10_000:
@@ -48,12 +49,14 @@ class Pool:
         self.epoch = 0
         self._afterwards: Afterwards | None = None
         self._unpaid: Unpaid | None = None
+        self._lanes: dict[str, Lane] = {}
         self._begin()
         _pools.add(self)
+        finalize(self, _forsake, self._lanes).atexit = False
 
     def _begin(self) -> None:
         self._lock = Lock()
-        self._lanes: dict[str, Lane] = {}
+        self._lanes.clear()
 
     @property
     def afterwards(self) -> Afterwards:
@@ -82,7 +85,8 @@ class Pool:
             return lane
         with self._lock:
             if len(self._lanes) >= MOST_LANES:
-                self._lanes = {name: one for name, one in self._lanes.items() if one.busy}
+                for idle in [name for name, one in self._lanes.items() if not one.busy]:
+                    del self._lanes[idle]
             lane = self._lanes.setdefault(guard, Lane(self._size, guard))
             if self._closed:
                 lane.close()
@@ -149,7 +153,7 @@ class Lane:
         self._coming = False
         """Whether a thread was called that has not come yet: who comes takes what waits, and calls the next."""
         self._closed = False
-        self._known: tuple[Any, frozenset[str]] = (None, frozenset())
+        self._known: tuple[Callable[[], Any], frozenset[str]] = (_nothing, frozenset())
 
     @property
     def busy(self) -> bool:
@@ -165,9 +169,9 @@ class Lane:
     def takes(self, call: Callable[..., Any]) -> frozenset[str]:
         """What code takes beside its question; looked up once for as long as it is the same code."""
         known, wanted = self._known
-        if known is not call:
+        if known() is not call:
             wanted = takes(call)
-            self._known = (call, wanted)
+            self._known = (_weakly(call), wanted)
         return wanted
 
     def enter(self, question: Question) -> bool:
@@ -245,6 +249,13 @@ class Lane:
             self._calls.put(None)
         for one in left:
             one.abandon()
+
+    def forsake(self) -> None:
+        """Let every thread end with its work, because nobody can ask any more. This runs wherever garbage is collected,
+        even in a thread that holds the lock: it takes none. A call that no thread is there for goes unheard."""
+        self._closed = True
+        for _ in range(self._threads):
+            self._calls.put(None)
 
     def _late(self) -> list[Question]:
         """The questions at work whose deadline is over; the caller holds the lock."""
@@ -330,6 +341,23 @@ def wants_context(calls: Iterable[Callable[..., Any]]) -> bool:
 def _is_own(call: Any) -> bool:
     home = getattr(call, "__module__", None)
     return isinstance(home, str) and home.split(".")[0] == "stanchion" and not home.startswith("stanchion.dialects.")
+
+
+def _weakly(call: Callable[..., Any]) -> Callable[[], Any]:
+    """Gives the code for as long as somebody else has it: a thread without work keeps nothing of it alive."""
+    try:
+        return ref(call)
+    except TypeError:
+        return lambda: call
+
+
+def _nothing() -> None:
+    """No code is known yet."""
+
+
+def _forsake(lanes: dict[str, Lane]) -> None:
+    for lane in lanes.values():
+        lane.forsake()
 
 
 _pools: Final[WeakSet[Pool]] = WeakSet()

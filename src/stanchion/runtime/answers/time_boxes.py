@@ -1,10 +1,13 @@
-"""Time boxes: one thread that looks after questions when their time is over, there while any is open."""
+"""Time boxes: one thread that looks after questions when their time is over, there while any is open, and somebody has
+asked it."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from queue import Empty, SimpleQueue
 from typing import Final
+from weakref import ReferenceType, finalize, ref
 
 from stanchion.locks import Lock
 
@@ -19,11 +22,15 @@ class TimeBoxes:
     def __init__(self, due: Callable[[], float], sweep: Callable[[], None], clock: Callable[[], float]) -> None:
         self._due, self._sweep, self._clock = due, sweep, clock
         self._closed = False
+        self._bells: list[SimpleQueue[None]] = []
         self._begin()
+        finalize(self, _ring, self._bells).atexit = False
 
     def _begin(self) -> None:
         self._lock = Lock()
-        self._sooner = threading.Event()
+        # A queue, because it can be rung wherever garbage is collected, even by the thread that waits for it.
+        self._sooner: SimpleQueue[None] = SimpleQueue()
+        self._bells[:] = [self._sooner]
         self._next = FOREVER
         self._at_work = False
 
@@ -34,7 +41,7 @@ class TimeBoxes:
                 return
             if self._at_work:
                 if due < self._next:
-                    self._sooner.set()
+                    self._sooner.put(None)
                 return
             self._at_work = self._started()
 
@@ -42,7 +49,7 @@ class TimeBoxes:
         """Look no more."""
         with self._lock:
             self._closed = True
-            self._sooner.set()
+            self._sooner.put(None)
 
     def forked(self) -> None:
         """In a forked process: the thread is the parent's."""
@@ -50,22 +57,47 @@ class TimeBoxes:
 
     def _started(self) -> bool:
         try:
-            threading.Thread(target=self._work, name="stanchion-time-boxes", daemon=True).start()
+            given = (ref(self), self._sooner)
+            threading.Thread(target=_work, args=given, name="stanchion-time-boxes", daemon=True).start()
         except RuntimeError:  # the system has no more threads to give: the next to ask looks
             return False
         return True
 
-    def _work(self) -> None:
-        while (wait_s := self._wait_s()) is not None:
-            if wait_s <= 0 or not self._sooner.wait(min(wait_s, LONGEST_S)):
-                self._sweep()
-
-    def _wait_s(self) -> float | None:
-        """How long nothing is due; `None` where nothing is any more, and the thread ends."""
+    def look(self, waited: bool) -> float | None:
+        """Sweep where the time has come without a bell, and say how long nothing is due then; `None` where nothing is
+        any more, and the thread ends."""
+        if waited:
+            self._sweep()
         with self._lock:
-            self._sooner.clear()
+            while not self._sooner.empty():
+                self._sooner.get_nowait()
             self._next = FOREVER if self._closed else self._due()
             if self._next == FOREVER:
                 self._at_work = False
                 return None
             return self._next - self._clock()
+
+
+def _work(whose: ReferenceType[TimeBoxes], sooner: SimpleQueue[None]) -> None:
+    """What the thread does. It keeps nobody alive whose questions they are, and ends with them."""
+    waited = False
+    while (wait_s := _looked(whose, waited)) is not None:
+        waited = wait_s <= 0 or not _rung(sooner, min(wait_s, LONGEST_S))
+
+
+def _looked(whose: ReferenceType[TimeBoxes], waited: bool) -> float | None:
+    boxes = whose()
+    return None if boxes is None else boxes.look(waited)
+
+
+def _rung(sooner: SimpleQueue[None], wait_s: float) -> bool:
+    try:
+        sooner.get(timeout=wait_s)
+    except Empty:
+        return False
+    return True
+
+
+def _ring(bells: list[SimpleQueue[None]]) -> None:
+    for bell in bells:
+        bell.put(None)

@@ -7,7 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 
 from stanchion.kernel.actions import Risk
-from stanchion.kernel.shown import StanchionError
+from stanchion.kernel.shown import StanchionError, one_line
 from stanchion.kernel.units import JUST_ONE, Amounts, Unit, amounts
 from stanchion.runtime.calling.refusal_text import RAISE, Refusal, refusal_of
 from stanchion.runtime.values import restored
@@ -136,7 +136,8 @@ class Tool:
             if not callable(given) and not (given is None and what == "`undo`"):
                 raise TypeError(f"{what} is `{given!r}`, which cannot be called: give the function itself")
         if not isinstance(self.name, str) or not 0 < len(self.name) <= LONGEST_NAME:
-            raise ValueError(f"a tool has the name `{self.name}`: give it a name of 1 to {LONGEST_NAME} characters")
+            said = f"a tool has the name `{self.name}`: give it a name of 1 to {LONGEST_NAME} characters"
+            raise ValueError(one_line(said))
         limit = self.timeout_s
         if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 < limit < 1e9):
             raise ValueError(f"timeout_s of `{self.name}` is `{limit}`: give a positive number of seconds")

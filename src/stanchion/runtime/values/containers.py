@@ -19,7 +19,7 @@ from stanchion.runtime.values.anatomy import (
 )
 from stanchion.runtime.values.form import Form, Leaf, Parts, Unreadable
 from stanchion.runtime.values.scalars import real, speaks, whole
-from stanchion.runtime.values.texts import MAX_CHARS, text_leaf
+from stanchion.runtime.values.texts import MAX_CHARS, encodable, spelled_out, text_leaf
 
 MAX_VALUES: Final = 200_000
 """How many values a value may be made of."""
@@ -31,11 +31,17 @@ SHOWS: Final = frozenset({"__buffer__", "__str__", "__repr__", "__iter__", "__ge
 _SINGLE: Final = (str, int, float, bool)
 
 
+def is_name(name: Any) -> bool:
+    """Whether a key of a mapping is a name as it is: a text, without halves of characters."""
+    return type(name) is str and (name.isascii() or encodable(name))
+
+
 def key(name: Any) -> str:
     """A key of a mapping as a name in the content; what is no text or single value names nothing."""
     kind = type(name)
     if kind is str or (descends(kind, str) and not speaks(kind, str)):
-        return str.__str__(name)
+        text = str.__str__(name)
+        return text if is_name(text) else spelled_out(text)
     if name is None or is_any(kind, _SINGLE):
         return str(name)
     if kind is bytes:
@@ -47,7 +53,7 @@ def key(name: Any) -> str:
 
 def _dict_parts(value: Any) -> Parts:
     held = dict.copy(value)
-    return Parts([name if type(name) is str else key(name) for name in held], list(held.values()))
+    return Parts([name if is_name(name) else key(name) for name in held], list(held.values()))
 
 
 def _dict_made(value: Any, items: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.runtime.values.anatomy import MISSING, is_any
-from stanchion.runtime.values.containers import MAX_VALUES
+from stanchion.runtime.values.containers import MAX_VALUES, is_name
 from stanchion.runtime.values.form import Form, Leaf, Seen, Unreadable
 from stanchion.runtime.values.form_of import ENUM, form_of
 from stanchion.runtime.values.scalars import LARGE
@@ -61,7 +61,7 @@ def arguments(values: dict[str, Any], own: Collection[str] = (), copies: bool = 
             break
     else:
         for name in values:
-            if type(name) is not str:
+            if type(name) is not str or not (name.isascii() or encodable(name)):
                 break
         else:
             if chars <= MAX_CHARS:
@@ -142,7 +142,7 @@ class _Reader(msgspec.Struct, eq=False):
         items = value.copy()
         if type(items) is dict:
             for name in items:
-                if type(name) is not str:
+                if type(name) is not str or not (name.isascii() or encodable(name)):
                     return None
             if "data" in items or "blob" in items:
                 self._declared(items)
@@ -214,7 +214,7 @@ class _Reader(msgspec.Struct, eq=False):
         if names is not None:
             if len(set(names)) < len(names):
                 raise Unreadable("two of its keys look the same as text: use strings as keys")
-            self._plain = self._plain and type(value) is dict and all(type(name) is str for name in dict.copy(value))
+            self._plain = self._plain and type(value) is dict and all(map(is_name, dict.copy(value)))
             quiet = quiet if self._path else quiet | self.quiet
         contents, handed = [], []
         same = True
