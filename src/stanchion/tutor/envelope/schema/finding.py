@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
+from difflib import get_close_matches
 from itertools import islice, pairwise
 from typing import Any, Final
 
@@ -14,7 +16,7 @@ from stanchion.tutor.envelope.schema.forms import CORRECTS
 from stanchion.tutor.envelope.schema.loose import Cut, Loose, Steps, Unreadable, read_call, read_object
 from stanchion.tutor.envelope.schema.meaning import Span, says_no_more, says_that_it_runs
 from stanchion.tutor.envelope.schema.shape import PROSE, Shape, is_named, is_remark, last_word
-from stanchion.tutor.envelope.schema.templates import ANALYSIS, BEFORE, ESCAPE, MARKUP
+from stanchion.tutor.envelope.schema.templates import ANALYSIS, BEFORE, ESCAPE, MARKUP, OVER
 
 STARTS: Final = 400
 """At how many places of a reply an object is looked for."""
@@ -25,17 +27,22 @@ GIVEN: Final = ("arguments", "args", "parameters", "params", "input", "action_in
 HOLDS: Final = frozenset(
     {
         "action", "actions", "move", "moves", "tool", "tools", "call", "calls", "function", "command", "response",
-        "reply", "answer", "output", "content", "message", "proposal", "decision", "choice", "choices", "step", "json",
+        "reply", "answer", "output", "content", "message", "proposal", "decision", "choice", "choices", "step", "jso"
+        "n",
         "next",
     }
 )  # fmt: skip
 """The last word of the names under which an object holds the move; under others it may be an example, or refused."""
+MISSPELT: Final = 0.85
+"""How alike a word is to the one that was meant."""
 NEAR: Final = 200
 """How far before something the words that belong to it are looked for."""
 
 _BRACE: Final = regex("[{\uff5b]")
 _FENCE: Final = regex(r"```[ \t]*([\w+-]*)[^\n`]*\n(.*?)(?:```|\Z)", re.DOTALL)
 _THOUGHT: Final = regex(r"<(think|thinking|reasoning|scratchpad)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_ACTS: Final = regex(r"^[ \t*]*Action(?: \d{1,3})?[*]*:|\{", re.MULTILINE | re.IGNORECASE)
+"""Where a move may begin."""
 _THOUGHT_ENDS: Final = regex(
     r"\A(?:(?!<(?:think|thinking|reasoning|scratchpad)>).)*</(?:think|thinking|reasoning|scratchpad)>",
     re.DOTALL | re.IGNORECASE,
@@ -50,19 +57,13 @@ _CALL: Final = regex(r"(?<![\w.-])([A-Za-z_][\w.-]*)\(\s*(?=[A-Za-z_]\w*\s*=)")
 _POSITIONAL: Final = regex(
     r"(?<![\w.-])([A-Za-z_]{2,40})\(\s*((?:\"(?:[^\"\\\n]|\\.)*\")|(?:'(?:[^'\\\n]|\\.)*'))\s*\)"
 )
-_TAG: Final = regex(
-    r"<(?:\w{1,20}:)?(?:function=|(?:invoke|function|tool)\s+name=)[\"']?(?P<function>[\w.-]+)[\"']?>"
-    r"|<tool_call>\s*(?P<called>[\w.-]+)\s*(?=<arg_key>)"
-    r"|<arg_key>(?P<key>[^<>]*)</arg_key>\s*<arg_value>(?P<given>[^<>]*)</arg_value>"
-    r"|<(?:\w{1,20}:)?(?P<name>[\w.-]{1,60})(?:=|\s+name=)?[\"']?(?P<attribute>\w{1,40})?[\"']?>(?P<value>[^<>]*)</[\w.:-]{1,60}>"
-    r"|</?(?P<own>[\w.-]{1,60})>"
-)
 _RUN: Final = regex(
     r"(?<![\w'])(?:run(?:ning)?|execut(?:e|ing)|propos(?:e|ing|al)|command)\b[^`\n.!?]{0,40}`([^`\n]+)`",
     re.IGNORECASE,
 )
 _SPAN: Final = regex(r"`[^`\n]+`")
 _ALONE: Final = regex(r"(?:\$ |(?:PROPOSE|BASH) )([^\n]+)|`([^`\n]+)`|```\n([^`\n]+)\n```")
+_SCALAR: Final = regex(r"-?(?:0|[1-9]\d{0,15})(?:\.\d{1,15})?|true|false|null")
 _NUMBERED: Final = regex(r"_\d{1,3}\Z")
 _BRACKETS: Final = regex(r"(\w+)\[(.*)\]")
 _SENTENCE: Final = regex(r"[.!?\n]")
@@ -80,7 +81,9 @@ class Found(msgspec.Struct, frozen=True):
 
 def thoughts_removed(text: str) -> str:
     """A reply without what a model only thought; a thought that is not ended is all of the rest."""
-    return ANALYSIS.sub("\n", _THOUGHT.sub("\n", _THOUGHT_ENDS.sub("\n", text))).replace(ESCAPE, '"')
+    said = ANALYSIS.sub("\n", _THOUGHT.sub("\n", _THOUGHT_ENDS.sub("\n", text))).replace(ESCAPE, '"')
+    over = OVER.search(said)
+    return said if over is None or not _ACTS.search(said, 0, over.start()) else said[: over.start()]
 
 
 def objects(text: str, shape: Shape[Any], steps: Steps) -> list[Found]:
@@ -126,13 +129,15 @@ def _within(read: Loose, text: str, at: int, fenced: bool, shape: Shape[Any], st
         inner = _given(read.value, steps, shape.words.get(action))
         yield Found(action, read.value if inner is None else inner, fenced, [(begin, read.end)])
     yield from [Found(*one, fenced, [(at, read.end)]) for one in found]
+    if said is not None and any(action != said[0] for action, _ in found):
+        yield Found(said[0], read.value, fenced, [(said[1], read.end)])
 
 
 def _named(text: str, at: int, shape: Shape[Any]) -> tuple[str, int] | None:
     """The action that is said right before a place, and where that begins."""
     near = max(0, at - NEAR)
     said = BEFORE.search(text[near:at])
-    action = None if said is None else shape.name_of(said.group(1))
+    action = None if said is None else shape.name_of(said.group(2))
     return None if said is None or action is None else (action, near + said.start(1))
 
 
@@ -150,7 +155,7 @@ def moves_of(value: Any, shape: Shape[Any], steps: Steps, depth: int) -> Iterato
     elif depth:
         for name, one in value.items():
             if last_word(name) in HOLDS or (name == "params" and value.get("method") == "tools/call"):
-                inner = _parsed(one, steps) if isinstance(one, str) and len(value) == 1 else one
+                inner = parsed(one, steps) if isinstance(one, str) and len(value) == 1 else one
                 yield from moves_of(inner, shape, steps, depth - 1)
 
 
@@ -184,8 +189,8 @@ def _is_definition(value: dict[str, Any]) -> bool:
 def _given(value: dict[str, Any], steps: Steps, main: str | None) -> dict[str, Any] | None:
     """The fields of an action that stand apart from it, with those beside it; a text alone is its main field."""
     for name in value:
-        if name.strip().lower() in GIVEN:
-            inner = _parsed(value[name], steps) if isinstance(value[name], str) else value[name]
+        if _is_given(name, value[name]):
+            inner = parsed(value[name], steps) if isinstance(value[name], str) else value[name]
             if inner is None and main is not None and main not in value:
                 inner = {main: value[name]}
             if isinstance(inner, dict):
@@ -194,12 +199,18 @@ def _given(value: dict[str, Any], steps: Steps, main: str | None) -> dict[str, A
     return None
 
 
+def _is_given(name: str, value: Any) -> bool:
+    """Whether the fields of an action stand under a name; one that holds an object may be misspelt."""
+    said = name.strip().lower()
+    return said in GIVEN or (isinstance(value, dict) and bool(get_close_matches(said, GIVEN, 1, MISSPELT)))
+
+
 def _is_about(name: str, value: Any) -> bool:
     """Whether what stands beside the fields of an action is about the call, and is no field."""
     return is_named(name) or last_word(name) in {"id", "index", "role"} or is_remark(name, value)
 
 
-def _parsed(text: str, steps: Steps) -> dict[str, Any] | None:
+def parsed(text: str, steps: Steps) -> dict[str, Any] | None:
     """The object that a text is."""
     said = text.strip()
     if not said.startswith("{"):
@@ -221,10 +232,10 @@ def calls(text: str, shape: Shape[Any], steps: Steps) -> list[Found]:
         except Unreadable:
             continue
         action = shape.name_of(found.group(1).removesuffix(".call"))
+        spans = [_sentence(text, found.start(), read.end)]
         if action is not None:
-            made.append(Found(action, read.value, spans=[(found.start(), read.end)]))
+            made.append(Found(action, read.value, spans=spans))
         else:
-            spans = [(found.start(), read.end)]
             made += [Found(*one, spans=spans) for one in moves_of(read.value, shape, steps, 0)]
     return made if made else _positional(text, shape)
 
@@ -237,46 +248,6 @@ def _positional(text: str, shape: Shape[Any]) -> list[Found]:
         if action is not None and action in shape.words and "\\" not in said:
             made.append(Found(action, {shape.words[action]: said}, spans=[found.span()]))
     return made
-
-
-def tags(text: str, shape: Shape[Any], steps: Steps) -> list[Found]:
-    """The moves that are written as tags, each round one value: `<action>PROPOSE</action><command>ls</command>`,
-    `<function=PROPOSE><parameter=command>ls</parameter>`, `<invoke name="PROPOSE">`, `<PROPOSE><command>ls</command>`,
-    or `<bash>ls</bash>`."""
-    made: list[Found] = []
-    spans: list[Span] = []
-    for found in islice(_TAG.finditer(text), STARTS):
-        action, field, value = _tagged(found, shape)
-        if action is not None and found.group().startswith("</"):
-            spans.append(found.span())
-            continue
-        itself = shape.name_of(field)
-        if action is not None:
-            made.append(Found(action, {}, spans=spans))
-        elif itself in shape.words and not made:
-            made.append(Found(str(itself), {shape.words[str(itself)]: value}, spans=spans))
-        elif made and field:
-            inner = _parsed(value, steps) if field in GIVEN else None
-            for name, one in {field: value}.items() if inner is None else inner.items():
-                made[-1].fields.setdefault(name, one)
-        elif not field:
-            continue
-        spans.append(found.span())
-    return [one for one in made if one.fields]
-
-
-def _tagged(found: re.Match[str], shape: Shape[Any]) -> tuple[str | None, str, str]:
-    """The action that a tag names, or the field and the value that it has."""
-    parts = found.groupdict()
-    for name in ("function", "called", "own"):
-        if parts[name] is not None:
-            return shape.name_of(parts[name]), "", ""
-    if parts["key"] is not None:
-        return None, parts["key"].strip(), parts["given"].strip()
-    field = (parts["name"] if parts["attribute"] is None else parts["attribute"]).lower()
-    value = parts["value"].strip()
-    action = shape.name_of(value) if is_named(field) else None
-    return (action, "", "") if action is not None else (None, field, value)
 
 
 def lines(text: str, shape: Shape[Any]) -> list[Found]:
@@ -301,7 +272,7 @@ def lines(text: str, shape: Shape[Any]) -> list[Found]:
         elif open_fields is not None and value and name not in open_fields:
             main = shape.words.get(made[-1].action)
             given = main if main is not None and name in GIVEN else name
-            open_fields[given] = value
+            open_fields[given] = _plain(found.group(3), bool(shape.words))
             if given == main or says_no_more(f"{name}: {value}"):
                 made[-1].spans.append(found.span())
         elif open_fields is not None and not value and name in GIVEN:
@@ -321,6 +292,16 @@ def _unquoted(text: str) -> str:
             inner = said[len(sign) : -len(sign)]
             said = inner.strip() if sign not in inner else said
     return said
+
+
+def _plain(text: str, worded: bool) -> Any:
+    """What a value without quotes is: a list of JSON, a number or a constant where nothing says that it is a text."""
+    if text.startswith("[") and text.endswith("]"):
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError):
+            return text
+    return json.loads(text) if not worded and _SCALAR.fullmatch(text) else _unquoted(text)
 
 
 def _is_unread(one: Found) -> bool:
@@ -358,10 +339,21 @@ def _fenced(text: str) -> Iterator[Found]:
 
 def _said(text: str) -> Iterator[Found]:
     for said in islice(_RUN.finditer(text), STARTS):
-        near = max(0, said.start() - NEAR)
-        begin = said.start() - len(_SENTENCE.split(text[near : said.start()])[-1])
-        far = min(len(text), said.end() + NEAR)
-        stop = _SENTENCE.search(text, said.end(), far)
-        end, ended = (far, far) if stop is None else stop.span()
-        if says_that_it_runs(text[begin : said.start(1)], text[said.end(1) : ended]):
+        begin, end = _bounds(text, said.start(), said.end())
+        if says_that_it_runs(text[begin : said.start(1)], text[said.end(1) : end]):
             yield Found("PROPOSE", {"command": said.group(1).strip()}, spans=[(begin, end)])
+
+
+def _bounds(text: str, start: int, stop: int) -> tuple[int, int]:
+    """Where the sentence begins and ends that a part of a text stands in."""
+    near, far = max(0, start - NEAR), min(len(text), stop + NEAR)
+    begin = start - len(_SENTENCE.split(text[near:start])[-1])
+    found = _SENTENCE.search(text, stop, far)
+    return begin, far if found is None else found.end()
+
+
+def _sentence(text: str, start: int, stop: int) -> Span:
+    """The part of a text that a call is: the sentence round it, where that says that it is made."""
+    begin, end = _bounds(text, start, stop)
+    head, tail = text[begin:start], text[stop:end]
+    return (begin, end) if head.strip(" `") and says_that_it_runs(head, tail) else (start, stop)

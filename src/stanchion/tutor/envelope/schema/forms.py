@@ -10,12 +10,14 @@ from stanchion.kernel.regex import regex
 SAYS: Final = (
     r"(?:sa(?:y|ys|id|ying)|t(?:ells?(?! us| me| whether| if)|old)|cop(?:y|ies|ied|ying)|quot\w+"
     r"|cit(?:e|es|ed|ing)|describ\w+|explain\w*|report(?:s|ed|ing)?|mention\w*"
-    r"|warn\w*|flag\w*|point\w*|discuss\w*|th(?:ink|inks|ought|inking)|consider\w*|know|understand|remember|recall|repeat\w*"
+    r"|warn\w*|flag\w*|point\w*|discuss\w*|th(?:ink|inks|ought|inking)|consider\w*|know|understand"
+    r"|remember|recall|repeat\w*"
     r"|writes?|wrote|written|sen(?:ds|t)|answer(?:s|ed)|repli(?:es|ed)|ask(?:s|ed)|post(?:s|ed)|past(?:es|ed)"
     r"|propos(?:es|ed)|suggest(?:s|ed)|recommend\w*|translat\w+|summari[sz]\w+|recap\w*|read out|refus\w+"
     r"|reject\w*|avoid\w*"
     r"|stop\w*|prevent\w*|block\w*|skip\w*|ignor\w+|declin\w+|resist\w*|refrain\w*|forb\w+|prohibit\w*|disallow\w*"
-    r"|cancel\w*|wait\w*|withdr\w+|imagin\w+|pretend\w*|jok(?:e|es|ing)|kidding|according|regarding|concerning|following"
+    r"|cancel\w*|wait\w*|withdr\w+|imagin\w+|pretend\w*|jok(?:e|es|ing)|kidding|according|regarding"
+    r"|concerning|following"
     r"|show(?:s|ed)? (?:you|what|how|why))"
 )
 """Verbs of saying, thinking and refusing: what is said, thought of or refused is not done."""
@@ -29,7 +31,8 @@ _THING: Final = (
     r"(?:json|code|moves?|action|command|answer|response|reply|proposal|choice|decision|output|object|step|turn)"
 )
 LABEL: Final = regex(
-    r"(?!is\b)(?=[^a-z]*[a-z])(?:(?:so|now|ok|okay|sure|well|certainly|understood|alright|great|good|yes|the|a|an|this"
+    r"(?!is\b)(?=[^a-z]*[a-z])(?:(?:so|now|ok|okay|sure|well|certainly|understood|alright|great|good|yes"
+    r"|the|a|an|this"
     r"|my(?: (?!(?:previous|last|earlier|old|former|prior|rejected|bad|wrong|worst|illegal|failed|blocked|only)\b)"
     r"[a-z]+(?= \w+\W*:))?|therefore|hence|thus|finally"
     rf"|here(?:'s)?(?: you)?|is|it|again|next|first|second|final|best|new|corrected|fixed|valid|proposed|chosen"
@@ -45,13 +48,15 @@ LABEL: Final = regex(
 )
 """Words of which a label is made, and nothing but these: `My next move:`, `Step 2:`, `move =`."""
 ASIDE: Final = regex(
-    r"(?:thoughts?|thinking|reasoning|analysis|plan|intent|goal|reason|rationale|explanation|purpose|why|action|move|task"
+    r"(?:thoughts?|thinking|reasoning|analysis|plan|intent|goal|reason|rationale|explanation|purpose|why"
+    r"|action|move|task"
     r"|confidence|note|expected(?: output| result)?|next step|step|turn)(?: \d{1,3})?\W{0,3}:\W*(?P<said>\w[^\n]*)",
     re.IGNORECASE,
 )
 """A line by which somebody speaks to themselves."""
 AGAINST: Final = regex(
-    r"\b(?:not?|nor|none|never|nobody|nothing|cannot|without|unless|but|however|although|though|except|would|could|might"
+    r"\b(?:not?|nor|none|never|nobody|nothing|cannot|without|unless|but|however|although|though|except"
+    r"|would|could|might"
     r"|may|against|instead of|rather)\b|n't\b|\?",
     re.IGNORECASE,
 )
@@ -88,7 +93,8 @@ INTENT: Final = regex(
     rf"|can(?= {DOES} ))|(?= (?:now )?(?:run|execute|use|propose|choose|suggest|start|begin|go)\b)|'ll|'m going to"
     r"|'re going to|'d like to(?: know)?|'d(?= propose\b))(?: now| first| next| then| also| just| simply| to)*|i'm"
     r"|i am|we are|we're|let me|let us"
-    r"|let's|time (?:to|for)|(?:my|the|our)(?: best| next| first)* (?:step|move|thing|action|plan)(?: now)? is(?: to)?)"
+    r"|let's|time (?:to|for)|(?:my|the|our)(?: best| next| first)* (?:step|move|thing|action"
+    r"|plan)(?: now)? is(?: to)?)"
     r" (?!not\b|never\b)(?:(?:first|now|next|then|also|just|simply|quickly) )*"
     rf"(?P<act>(?:(?!\b(?:{SAYS})\b)[\w'-]+)\b.*)",
     re.IGNORECASE | re.DOTALL,
@@ -113,9 +119,12 @@ DONE: Final = regex(
 )
 """What is done with the move that a sentence points to."""
 TEXTS: Final = regex(
-    r"\b(?:you|your|users?|messages?|texts?|instructions?|quot\w+|examples?|instances?|requests?|snippets?|payloads?|prompts?"
-    r"|words?|attack\w*|intruder\w*|inject\w*|templates?|mistakes?|comments?|sentences?|conversations?|line|letters?|e?mails?"
-    r"|pages?|paragraphs?|passages?|phrases?|posts?|chats?|tickets?|notes|suggestions?|drafts?|templates?|blocks?|manuals?|guides?)\b",
+    r"\b(?:you|your|users?|messages?|texts?|instructions?|quot\w+|examples?|instances?|requests?"
+    r"|snippets?|payloads?|prompts?"
+    r"|words?|attack\w*|intruder\w*|inject\w*|templates?|mistakes?|comments?|sentences?|conversations?"
+    r"|line|letters?|e?mails?"
+    r"|pages?|paragraphs?|passages?|phrases?|posts?|chats?|tickets?|notes|suggestions?|drafts?|templates?"
+    r"|blocks?|manuals?|guides?)\b",
     re.IGNORECASE,
 )
 """Texts, and who they are from or for: a sentence about them may be about the move."""
@@ -156,7 +165,8 @@ GOOD: Final = regex(
     r"|helps (?:us|me) (?!not\b)\w+|(?:is|are) (?:completely |perfectly |totally )?(?:safe|harmless|read-only"
     r"|non-destructive|enough|sufficient|fine)\b"
     r"|(?:does|will)$"
-    r"|(?!(?:is|was|has|does|needs|requires|breaks|violates|fails|comes|depends|assumes|goes|belongs|looks|stays|remains|gets|seems|sounds|means|keeps)\b)\w+s\b"
+    r"|(?!(?:is|was|has|does|needs|requires|breaks|violates|fails|comes|depends|assumes|goes|belongs"
+    r"|looks|stays|remains|gets|seems|sounds|means|keeps)\b)\w+s\b"
     r"|is (?:meant |used |here )?to (?!be\b)\w+"
     r"|is an? [\w-]+ (?:move|command|action|step|check|operation|query|call)\b"
     r"|is (?:a |an |the )?(?:good|best|right|correct|next|first|safe|simplest|quickest)"
@@ -183,8 +193,10 @@ AFTERWARDS: Final = regex(
 )
 CORRECTS: Final = regex(
     r"\W*(?:(?:oops|sorry|wait|no|hm+|ah|actually|typo|correction|my (?:bad|mistake)|apologies|wrong \w+"
-    r"|(?:that|this|it|the \w+) (?:is|was) (?:wrong|a typo|incorrect|a mistake)"
-    r"|(?:please )?(?:ignore|scratch|forget|disregard) (?:that|this|it|the (?:first|last|previous) (?:one|call|move)))"
+    r"|i made an? (?:typo|mistake|error)[^.!?:]{0,60}|(?:that|this|it|the \w+(?: \w+)?) (?:is"
+    r"|was) (?:wrong|a typo|incorrect|a mistake)"
+    r"|(?:please )?(?:ignore|scratch|forget|disregard) (?:that|this|it|the (?:first|last|previous) (?:one"
+    r"|call|move)))"
     r"[\s,.!:;\u2026-]+)*(?:(?:i meant|i mean|(?:it |that |this )?should (?:be|read|have been)"
     r"|correct(?:ed|ion)?(?: \w+)?"
     r"|(?:here is|here's|this is) the (?:correct|corrected|fixed|right) \w+|let me (?:fix|correct) (?:that|this|it)"

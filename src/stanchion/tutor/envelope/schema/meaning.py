@@ -15,7 +15,7 @@ from typing import Final
 from stanchion.kernel.regex import regex
 from stanchion.tutor.envelope.schema import forms
 from stanchion.tutor.envelope.schema.templates import MARKUP
-from stanchion.tutor.envelope.schema.tongues import intends
+from stanchion.tutor.envelope.schema.tongues import intends, is_courtesy, shows
 
 Span = tuple[int, int]
 
@@ -174,7 +174,7 @@ def _ends(behind: str) -> bool:
 
 
 def _leaves(sentence: str) -> bool:
-    if forms.POLITE.fullmatch(sentence):
+    if forms.POLITE.fullmatch(sentence) or is_courtesy(sentence) or shows(sentence):
         return True
     sentence = forms.HARMLESS.sub("harmless", forms.REASON.sub("", sentence)).strip()
     if forms.NEXT.fullmatch(sentence) and not forms.DENIES.search(sentence) and not forms.AGAINST.search(sentence):

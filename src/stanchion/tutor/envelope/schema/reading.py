@@ -16,13 +16,13 @@ from stanchion.tutor.envelope.schema.finding import (
     lines,
     objects,
     shell_words,
-    tags,
     thoughts_removed,
 )
 from stanchion.tutor.envelope.schema.first import FIRST
 from stanchion.tutor.envelope.schema.loose import Cut, Steps, Unreadable
 from stanchion.tutor.envelope.schema.meaning import unclear
 from stanchion.tutor.envelope.schema.shape import Shape
+from stanchion.tutor.envelope.schema.tagged import tags
 from stanchion.tutor.moves.typed import LONGEST, Misread, Unread
 
 M = TypeVar("M")

@@ -29,7 +29,8 @@ PROSE: Final = 4
 """From how many words on a text in a field nobody knows is a remark."""
 BLANK: Final = regex(
     r"\s*(?:\.{2,}|\u2026|[<\[{](?:your|insert|the|a|some|put|enter)\b[\w\s/.,'-]*[>\]}]|(?:your"
-    r"|insert) [\w ]{1,30} here)\s*",
+    r"|insert) [\w ]{1,30} here"
+    r"|\{\{[\w\s.]{1,40}\}\}|\$\{\w{1,40}\})\s*",
     re.IGNORECASE,
 )
 """What holds a place for a text."""
@@ -87,8 +88,14 @@ def tools(names: Iterable[str]) -> Shape[ToolCall]:
     return Shape(known, _called, None, lambda _: Unread(Misread.NO_OBJECT, "tools have no other reading"), {})
 
 
+def _places(name: str) -> tuple[str, ...]:
+    """How the name of an argument stands for what is to be put there."""
+    said = name.lower()
+    return f"<{said}>", f"[{said}]", f"{{{said}}}"
+
+
 def _called(action: str, data: dict[str, Any], _text: str, _strict: bool) -> ToolCall | Unread:
     for name, value in data.items():
-        if isinstance(value, str) and BLANK.fullmatch(value):
+        if isinstance(value, str) and (BLANK.fullmatch(value) or value.strip().lower() in _places(name)):
             return Unread(Misread.BAD_FIELD, f"`{name}` holds a place for a text: write the text")
     return ToolCall(action, data)

@@ -14,7 +14,8 @@ _OTHERS: Final = (
 """A sign that names somebody else, or what is no call, is read as words."""
 TOKEN: Final = (
     rf"[<\u2039][|\uff5c]/?{_OTHERS}[\w\u2581 .-]{{1,40}}[|\uff5c][>\u203a]"
-    r"|</?s>|\[/?(?:INST|TOOL_CALLS?|ARGS)\]|\[CALL_ID\]\w{1,40}|<(?:start|end)_(?:function_call|code|action|of_turn)>"
+    r"|</?s>|\[/?(?:INST|TOOL_CALLS?|ARGS)\]|\[CALL_ID\]\w{1,40}|<(?:start|end)_(?:function_call|code"
+    r"|action|of_turn)>"
     r"|\u273f(?:FUNCTION|ARGS)\u273f:?"
 )
 """A sign of one kind or another that only a template writes."""
@@ -32,7 +33,9 @@ MARKUP: Final = regex(
 )
 """Whatever of a template stands round a call."""
 BEFORE: Final = regex(
-    r"(?:^|[\s\"'`*_(\[|>\]=\u203a:])([A-Za-z_][\w.-]*)"
+    r"(?:^|[\s\"'`*_(\[|>\]=\u203a:])((?:(?:tool|function)(?:[ _](?:name"
+    r"|call))?(?: \d{1,3})?[ \t]*[:=][ \t]*[\"'`*]{0,3})?)"
+    r"([A-Za-z_][\w.-]*)"
     rf"(?::\d{{1,3}}(?=<))?[\"'`*_)\]]*(?:\s|[:=>]|{TOKEN})*"
     rf"(?:(?:action[ _]input|arguments|args|parameters|input)(?: \d{{1,3}})?\s*[:=]\s*|(?<=["
     rf"|\uff5c]>)json(?:{TOKEN})\s*)?"
@@ -40,6 +43,13 @@ BEFORE: Final = regex(
     re.IGNORECASE,
 )
 """The word right before an object, with nothing but signs between."""
+OVER: Final = regex(
+    r"(?<=\S)\s*(?:<\|(?:im_end|eot_id|end|eom_id|endoftext)\|>|</s>|<end_of_turn>)\s*"
+    r"(?:<(?:\||start_)[\w|>]{0,24}\s*)?(?:user|human|system)\b[^{]*\Z"
+    r"|\n[ \t]*Observation(?: \d{1,3})?:[^\n{]*(?:\n(?:[ \t]*|(?:Thought|(?:Final )?Answer)[ \w]{0,4}:[^\n{]*))*\Z",
+    re.IGNORECASE,
+)
+"""Where somebody else's turn begins, which a model has only made up."""
 ANALYSIS: Final = regex(r"<\|channel\|>analysis<\|message\|>.*?(?:<\|end\|>|\Z)", re.DOTALL)
 """What a model thinks in a channel of its own."""
 ESCAPE: Final = "<escape>"
