@@ -12,6 +12,7 @@ from typing import Final
 import pytest
 from _pytest.runner import runtestprotocol
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 from stanchion.approvals import new_key as key_making
 from stanchion.telemetry import lines
@@ -45,6 +46,9 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("soak" if os.environ.get("STANCHION_SOAK") else "ci")
+if not os.environ.get("STANCHION_SOAK"):
+    # What is drawn would depend on the modules that other tests have loaded in the same worker.
+    vars(providers)["_get_local_constants"] = lambda: providers._local_constants
 
 
 def pytest_collectstart() -> None:
