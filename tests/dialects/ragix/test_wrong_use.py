@@ -42,6 +42,11 @@ def envelope(**given: Any) -> TutorEnvelope:
     return TutorEnvelope(tutor(), **given)
 
 
+def say(*_: Any) -> str:
+    """A model."""
+    return "hm"
+
+
 @pytest.mark.parametrize(
     ("use", "says"),
     [
@@ -63,6 +68,21 @@ def envelope(**given: Any) -> TutorEnvelope:
         (lambda: envelope(policy_enabled=True), "`policy_bundle_path` names none"),
         (lambda: envelope(policy_enabled=True, policy_bundle_path="gone.json"), "no such file"),
         (lambda: envelope().run_episode("hm"), "`model` cannot be called"),  # type: ignore[arg-type]
+        (lambda: envelope().run_episode(say, 0), "`turns` is `0`: write a whole number from 1 on"),
+        (
+            lambda: envelope(manifest_enabled=False).run_episode(say, 1, temperature=5),
+            "`temperature` is `5`: in `deterministic_mode`",
+        ),
+        (lambda: tutor().setup_game(5), "`goal` is a `int`: write the goal of the game"),  # type: ignore[arg-type]
+        (lambda: tutor().setup_game("win", "no"), "`constraints` is a `str`: give a list of texts"),
+        (lambda: tutor().setup_game("win", [None]), "`constraints` has a `NoneType`: give a list of texts"),  # type: ignore[list-item]
+        (lambda: envelope().run_episode(say, 1, seed="7"), "`seed` is `'7'`: write a whole number from 0 to"),  # type: ignore[arg-type]
+        (lambda: envelope().run_episode(say, 1, seed=-1), "`seed` is `-1`: write a whole number from 0 to"),
+        (lambda: envelope(model=5), "`model` is a `int`: give the name of the model"),
+        (lambda: envelope(run="mine"), "`run` is a `str`: give a run of a shield"),
+        (lambda: Tutor("g", rules_path=5, executor=Hands()), "`rules_path` is a `int`"),  # type: ignore[arg-type]
+        (lambda: StrategicAdvisor(tutor()).advise(5), "`model` is a `int`: give the name of the model"),  # type: ignore[arg-type]
+        (lambda: MetaCardSelector(tutor()).select([]), "there is no card for `[]`"),  # type: ignore[arg-type]
         (lambda: FailureDetector(5), "`FailureDetector` is given a `int`"),  # type: ignore[arg-type]
         (lambda: StrategicAdvisor(None), "`StrategicAdvisor`"),  # type: ignore[arg-type]
         (lambda: MetaCardSelector(tutor()).select("boredom"), "there is no card for `boredom`"),

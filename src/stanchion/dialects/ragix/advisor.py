@@ -68,7 +68,7 @@ class MetaCardSelector(_Looks):
         """The card for a failure or a contradiction, by its name; `None` if no more are given in this game."""
         kind = what.failure_type if isinstance(what, Failure) else what
         name = kind.value if isinstance(kind, FailureType) else kind
-        if name not in FOR:
+        if not isinstance(name, str) or name not in FOR:
             raise DialectError(f"there is no card for `{name}`: write one of {', '.join(FOR)}")
         return card_for(name, self.issued)
 
@@ -105,6 +105,8 @@ class StrategicAdvisor(_Looks):
         """What to tell the player, where anything is to be said: too much is under way, the way of playing contradicts
         itself, something goes wrong. It is written down in the graph, for a game has few cards."""
         tutor = self._tutor
+        if not isinstance(model, str):
+            raise DialectError(f"`model` is a `{type(model).__name__}`: give the name of the model")
         if isinstance(tutor, TutorV2) and not disabled:
             return tutor.advise(model)
         found = advise(tutor.pcg, self.trace, model, self.meta_card_selector.issued, disabled)

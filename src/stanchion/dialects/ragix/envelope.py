@@ -13,7 +13,7 @@ from stanchion.runtime.tutor.episodes import play
 from stanchion.tutor.bundles.refusals import BundleRefused
 from stanchion.tutor.bundles.scope import Use
 from stanchion.tutor.envelope import envelope
-from stanchion.tutor.envelope.config import EnvelopeConfig, EnvelopeError
+from stanchion.tutor.envelope.config import SEEDS, EnvelopeConfig, EnvelopeError
 from stanchion.tutor.envelope.envelope import TURNS, Episode, Model
 from stanchion.tutor.law.v1 import TutorV1
 from stanchion.tutor.law.v2 import TutorV2
@@ -38,6 +38,10 @@ class TutorEnvelope(envelope.TutorEnvelope):
     ) -> None:
         if not isinstance(base_tutor, TutorV1 | TutorV2):
             raise DialectError(f"`base_tutor` is a `{type(base_tutor).__name__}`: give a `Tutor`")
+        if not isinstance(model, str):
+            raise DialectError(f"`model` is a `{type(model).__name__}`: give the name of the model")
+        if run is not None and not callable(getattr(run, "repair", None)):
+            raise DialectError(f"`run` is a `{type(run).__name__}`: give a run of a shield, as `shield.run()` makes it")
         if config is not None and layers:
             raise DialectError(f"`config` is given, and `{next(iter(layers))}` beside it: write one or the other")
         try:
@@ -57,9 +61,14 @@ class TutorEnvelope(envelope.TutorEnvelope):
         of the model. Raises `ManifestError`, before anything is played, where it cannot be written."""
         if not callable(model):
             raise DialectError("`model` cannot be called: give a function of a prompt, a temperature and a seed")
-        return play(
-            self._run, self, model, turns, name=self._name, temperature=temperature, seed=seed, chosen=self._picked
-        )
+        if seed is not None and (type(seed) is not int or not 0 <= seed < SEEDS):
+            raise DialectError(f"`seed` is `{seed!r:.80}`: write a whole number from 0 to {SEEDS - 1}")
+        try:
+            return play(
+                self._run, self, model, turns, name=self._name, temperature=temperature, seed=seed, chosen=self._picked
+            )
+        except EnvelopeError as error:
+            raise DialectError(str(error)) from None
 
 
 def _config(config: Any, layers: Mapping[str, Any]) -> EnvelopeConfig:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from stanchion.dialects.errors import DialectError
@@ -37,6 +38,8 @@ class Tutor(v1.TutorV1):
         for name in ("is_safe", "execute") if executor is not None else ():
             if not callable(getattr(executor, name, None)):
                 raise DialectError(f"`executor` has no method `{name}`: give a `ShellExecutor`, or what acts as one")
+        if rules_path is not None and not isinstance(rules_path, str | Path):
+            raise DialectError(f"`rules_path` is a `{type(rules_path).__name__}`: write the path of a file of rules")
         try:
             rules = load_rules(rules_path)
         except GameError as error:
@@ -47,6 +50,18 @@ class Tutor(v1.TutorV1):
         except (SandboxError, TypeError) as error:
             raise DialectError(f"`sandbox_root`: {error}") from None
         super().__init__(game_id, hands, rules, author, now)
+
+    def setup_game(self, goal: str, constraints: Iterable[str] = ()) -> None:
+        """Begin a game: its goal, what always holds, and what holds in this one."""
+        if not isinstance(goal, str):
+            raise DialectError(f"`goal` is a `{type(goal).__name__}`: write the goal of the game")
+        if isinstance(constraints, str) or not isinstance(constraints, Iterable):
+            raise DialectError(f"`constraints` is a `{type(constraints).__name__}`: give a list of texts")
+        held = list(constraints)
+        wrong = [type(one).__name__ for one in held if not isinstance(one, str)]
+        if wrong:
+            raise DialectError(f"`constraints` has a `{wrong[0]}`: give a list of texts")
+        super().setup_game(goal, held)
 
     @property
     def strategic_advisor(self) -> StrategicAdvisor:
