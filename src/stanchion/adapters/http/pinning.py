@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Any, Final
+
+from stanchion.runtime.setting import setting
 
 _pinned: ContextVar[tuple[str, ...] | None] = ContextVar("stanchion_pinned", default=None)
 
@@ -14,15 +14,9 @@ _HERE: Final = {ip_address("0.0.0.0"): ip_address("127.0.0.1"), ip_address("::")
 """Where a connection ends that is made to no address in particular."""
 
 
-@contextmanager
-def pinning(addresses: tuple[str, ...]) -> Iterator[None]:
+def pinning(addresses: tuple[str, ...]) -> setting[tuple[str, ...] | None]:
     """Send what is sent inside to these addresses only; to any where there are none."""
-    before = _pinned.get()
-    _pinned.set(addresses)
-    try:
-        yield
-    finally:
-        _pinned.set(before)
+    return setting(_pinned, addresses)
 
 
 def pins() -> tuple[str, ...]:

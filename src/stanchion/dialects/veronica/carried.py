@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Iterable
 from contextvars import ContextVar
 from typing import Any, Final
 
@@ -16,6 +15,7 @@ from stanchion.kernel.events import Charge, Egress, Failure
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.units import MICRO
+from stanchion.runtime.setting import setting
 
 
 class Asked:
@@ -31,15 +31,9 @@ asked: ContextVar[Asked | None] = ContextVar("stanchion_veronica", default=None)
 """What the caller around has given: hooks get these very objects."""
 
 
-@contextmanager
-def given_to_hooks(what: Asked) -> Iterator[None]:
+def given_to_hooks(what: Asked) -> setting[Asked | None]:
     """Hooks that are asked inside get these objects."""
-    before = asked.get()
-    asked.set(what)
-    try:
-        yield
-    finally:
-        asked.set(before)
+    return setting(asked, what)
 
 
 BOUNDARIES: Final = {

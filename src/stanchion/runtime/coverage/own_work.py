@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
+
+from stanchion.runtime.setting import setting
 
 _own: ContextVar[str] = ContextVar("stanchion_own_work", default="")
 
@@ -14,15 +14,9 @@ def vouched() -> str:
     return _own.get()
 
 
-@contextmanager
-def own_work(why: str) -> Iterator[None]:
+def own_work(why: str) -> setting[str]:
     """What is done inside is the host's own work and nothing that its agent asked for: a checkpoint, a log, a cache.
     Coverage counts it and does not name it; `why` says what it is."""
     if not isinstance(why, str) or not why.strip():
         raise ValueError("`own_work` takes what the host does, such as `own_work('checkpoint')`")
-    before = _own.get()
-    _own.set(why)
-    try:
-        yield
-    finally:
-        _own.set(before)
+    return setting(_own, why)
