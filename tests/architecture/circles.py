@@ -24,7 +24,7 @@ ORDER = (
     "tutor",
 )
 """The rooms of the runtime: each imports those before it, and none behind it."""
-BELOW = frozenset({"asides", "errors", "keywords"})
+BELOW = frozenset({"asides", "errors", "keywords", "setting"})
 """Files of the runtime that stand in no room, and import none."""
 ABOVE = ("later", "by_people", "run", "shield")
 """Files of the runtime that wire the rooms, in their order."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -213,6 +214,10 @@ WRONG: dict[str, tuple[Wrong, str]] = {
     "a decision policy": (lambda: gateway_of(decision_policy=object()), "`decision_policy` cannot be changed"),
     "a router": (lambda: gateway_of(risk_router=object()), "`risk_router` is a `object`: give a DefaultRiskRouter"),
     "a builder": (lambda: gateway_of(context_builder=object()), "`context_builder` has no method `build(event, ctx)`"),
+    "a builder that takes one parameter": (
+        lambda: gateway_of(context_builder=SimpleNamespace(build=lambda _event: None)),
+        "`build` of `context_builder` takes other parameters: write `def build(self, event, ctx)`",
+    ),
     "a configuration": (lambda: gateway_of(config={}), "`config` is a `dict`: give a GatewayConfig"),
     "a builder without risks": (without_risks, "the pack has `tool_risks`, and `context_builder` is no Context"),
     "another's registry": (lambda: applied(registry=RuleRegistry()), "`registry` is not the one of this gateway"),

@@ -185,7 +185,7 @@ def test_a_rule_in_shadow_changes_nothing_and_is_recorded(rule: str, tmp_path: P
         ("mode: enforce", "mode: enforced", "`enforced` is not a value of `mode`"),
         ("mode: shadow", "mode: shadwo", "`shadwo` is not a value of `mode`"),
         ("high_risk_wait_ms: 500", "high_risk_wait: 500", "`high_risk_wait` is not known"),
-        ("critical_fail_closed: true", "critical_fail_closed: false", "a critical call is refused"),
+        ("critical_fail_closed: true", "critical_fail_closed: false", "`critical_fail_closed` cannot be switched off"),
         ("denied_tools: [fs.delete]", "denied_tool: [fs.delete]", "`denied_tool` is not known"),
         ("    enabled: false\n    config: {model", "    config: {model", "`hf-jailbreak` cannot be judged"),
         ("intent: jb_override", "intent: jb_overide", "`jb_overide` is not a value of `intent`"),

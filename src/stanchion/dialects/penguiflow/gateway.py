@@ -22,7 +22,7 @@ from stanchion.dialects.penguiflow.inbox import checked_inbox
 from stanchion.dialects.penguiflow.packs import Entries, GuardrailPolicyPack, Settled, configured, written
 from stanchion.dialects.penguiflow.reports import content_of, flow_of
 from stanchion.dialects.penguiflow.routing import LONGEST_MS, DefaultRiskRouter
-from stanchion.dialects.penguiflow.rules import RuleRegistry
+from stanchion.dialects.penguiflow.rules import RuleRegistry, takes_both
 from stanchion.dialects.penguiflow.standing import last_words, leave_words, left_words
 from stanchion.dialects.penguiflow.words import GuardrailDecision
 from stanchion.kernel.actions import Action
@@ -112,6 +112,10 @@ class GuardrailGateway:
             )
         if context_builder is not None and not callable(getattr(context_builder, "build", None)):
             raise DialectError("`context_builder` has no method `build(event, ctx)`")
+        if context_builder is not None and not takes_both(context_builder.build):
+            raise DialectError(
+                "`build` of `context_builder` takes other parameters: write `def build(self, event, ctx)`"
+            )
         if config is not None and not isinstance(config, GatewayConfig):
             raise DialectError(f"`config` is a `{type(config).__name__}`: give a GatewayConfig")
         self.registry = registry

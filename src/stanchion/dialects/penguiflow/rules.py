@@ -246,10 +246,10 @@ def _cost(rule: Any) -> RuleCost:
         raise DialectError(f"the rule `{_id(rule)}` has the cost `{cost}`: {hint(str(cost), list(RuleCost))}") from None
 
 
-def _takes_both(evaluate: Any) -> bool:
-    """Whether it can be called with an event and a snapshot; where nobody can say, the first event tells."""
+def takes_both(method: Any) -> bool:
+    """Whether it can be called with an event and what goes with it; where nobody can say, the first event tells."""
     try:
-        parameters = inspect.signature(evaluate)
+        parameters = inspect.signature(method)
     except (TypeError, ValueError):
         return True
     try:
@@ -262,7 +262,7 @@ def _takes_both(evaluate: Any) -> bool:
 def _checked(rule: Any, name: str) -> None:
     if not callable(getattr(rule, "evaluate", None)):
         raise DialectError(f"the rule `{name}` has no method `evaluate(event, context_snapshot)`")
-    if not _takes_both(rule.evaluate):
+    if not takes_both(rule.evaluate):
         raise DialectError(f"`evaluate` of the rule `{name}` takes other parameters: write `{EVALUATE}`")
     enabled = getattr(rule, "enabled", True)
     if not isinstance(enabled, bool):

@@ -69,7 +69,7 @@ class _Translation:
         document, pack = self._document, self._pack
         at = document.root.at
         if not pack.risk_router.critical_fail_closed:
-            said = "a critical call is refused if a rule is late or breaks: write `true`, or leave it out"
+            said = "`critical_fail_closed` cannot be switched off: write `true`, or leave it out"
             self._fault(said, "risk_router", "critical_fail_closed")
         tools = {("*" if tool == EVERY_TOOL else tool): self._risk(tool) for tool in pack.tool_risks}
         guards = [
