@@ -25,6 +25,7 @@ from tests.tutor.replies.more import MORE, THIRD
 from tests.tutor.replies.unmeant import UNMEANT, M
 from tests.tutor.replies.written import REFERENCE, WEAK, Meant
 
+LONG = "Oops, the user said x, and I wrote y. Ignore the call above. The correct call is:"
 REPLIES = Path(__file__).parent / "replies"
 LAWS: tuple[tuple[tuple[Data, ...], Shape[Any]], ...] = ((MOVES, FIRST), (TYPED, SECOND))
 ALL = [
@@ -165,13 +166,38 @@ def test_a_call_is_read_as_templates_write_it(name: str) -> None:
     assert not read_move(f"{text}\n{other}", shape=shape).moves
 
 
+@pytest.mark.parametrize("frame", ["<parameter={}>\n{}\n</parameter>", '<parameter name="{}">{}</parameter>'])
+def test_values_of_tags_are_texts_as_they_are(frame: str) -> None:
+    said = {"filePath": "hello.py", "content": 'if 1 < 2:\n    print("<b>hi</b>")'}
+    body = "\n".join([frame.format(*one) for one in said.items()])
+    found = read_move(f"<tool_call>\n<function=write>\n{body}\n</function>\n</tool_call>", shape=tools(["write"]))
+    assert found.move == ToolCall("write", said)
+    escaped = "<action>PROPOSE</action><command>true &amp;&amp; ls</command>"
+    assert told(read_move(escaped).move) == ("PROPOSE", "true && ls")
+    mixed = "<action>PROPOSE</action><command>true && echo '&amp;'</command>"
+    assert told(read_move(mixed).move) == ("PROPOSE", "true && echo '&amp;'")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<fetch url="x" timeout="5" />',
+        'Thought 1: I should look.\nAction 1: fetch[url="x", timeout="5"]',
+        'call: fetch\nargs:\n  url: x\n  timeout: "5"',
+        '~~{"name": "fetch", "arguments": {"url": "y"}}~~\n\n**Final:** {"name": "fetch", "url": "x", "timeout": "5"}',
+    ],
+)
+def test_other_ways_to_write_a_call(text: str) -> None:
+    assert read_move(text, shape=tools(["fetch"])).move == ToolCall("fetch", {"url": "x", "timeout": "5"})
+
+
 def test_signs_of_wide_keyboards() -> None:
     for text in ("{“action”：“PROPOSE”，“command”：“ls，-a”}", "｛＂action＂：＂PROPOSE＂，＂command＂：＂ls，-a＂｝"):
         assert told(read_move(text).move) == ("PROPOSE", "ls，-a")
 
 
 @pytest.mark.parametrize(
-    "between", ["Oops, typo. I meant:", "Correction:", "Wait, that should be:", "Let me fix that."]
+    "between", ["Oops, typo. I meant:", "Correction:", "Wait, that should be:", "Let me fix that.", LONG]
 )
 def test_a_correction_takes_the_place_of_what_it_corrects(between: str) -> None:
     wrong, right = M.replace("rm x", "rm y"), M

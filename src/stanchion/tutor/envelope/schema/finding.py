@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.kernel.regex import regex
-from stanchion.tutor.envelope.schema.forms import CORRECTS
+from stanchion.tutor.envelope.schema.forms import CORRECTS, TAKES_BACK
 from stanchion.tutor.envelope.schema.loose import Cut, Loose, Steps, Unreadable, read_call, read_object
 from stanchion.tutor.envelope.schema.meaning import Span, says_no_more, says_that_it_runs
 from stanchion.tutor.envelope.schema.shape import PROSE, Shape, is_named, is_remark, last_word
@@ -43,6 +43,8 @@ _FENCE: Final = regex(r"```[ \t]*([\w+-]*)[^\n`]*\n(.*?)(?:```|\Z)", re.DOTALL)
 _THOUGHT: Final = regex(r"<(think|thinking|reasoning|scratchpad)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _ACTS: Final = regex(r"^[ \t*]*Action(?: \d{1,3})?[*]*:|\{", re.MULTILINE | re.IGNORECASE)
 """Where a move may begin."""
+_STRUCK: Final = regex(r"~~(?=\S)[^~]{1,2000}(?<=\S)~~")
+"""What is struck through: it was taken back."""
 _THOUGHT_ENDS: Final = regex(
     r"\A(?:(?!<(?:think|thinking|reasoning|scratchpad)>).)*</(?:think|thinking|reasoning|scratchpad)>",
     re.DOTALL | re.IGNORECASE,
@@ -82,6 +84,7 @@ class Found(msgspec.Struct, frozen=True):
 def thoughts_removed(text: str) -> str:
     """A reply without what a model only thought; a thought that is not ended is all of the rest."""
     said = ANALYSIS.sub("\n", _THOUGHT.sub("\n", _THOUGHT_ENDS.sub("\n", text))).replace(ESCAPE, '"')
+    said = _STRUCK.sub("\n", said)
     over = OVER.search(said)
     return said if over is None or not _ACTS.search(said, 0, over.start()) else said[: over.start()]
 
@@ -112,7 +115,12 @@ def corrected(text: str, found: list[Found]) -> tuple[str, list[Found]]:
     """The rest of a text and the moves in it, behind one that somebody takes back for another of the same action."""
     for last, one in reversed([*pairwise(found)]):
         begin, end = one.spans[0][0], last.spans[-1][1]
-        if last.action == one.action and begin >= end and CORRECTS.fullmatch(MARKUP.sub("", text[end:begin])):
+        between = MARKUP.sub("", text[end:begin])
+        if (
+            last.action == one.action
+            and begin >= end
+            and (CORRECTS.fullmatch(between) or TAKES_BACK.fullmatch(between))
+        ):
             rest = [
                 msgspec.structs.replace(each, spans=[(a - begin, b - begin) for a, b in each.spans]) for each in found
             ]
@@ -250,7 +258,7 @@ def _positional(text: str, shape: Shape[Any]) -> list[Found]:
     return made
 
 
-def lines(text: str, shape: Shape[Any]) -> list[Found]:
+def lines(text: str, shape: Shape[Any], steps: Steps) -> list[Found]:
     """The moves that are written as lines of a name and a value: `ACTION: PROPOSE`, then `COMMAND: ls`; or as one line
     whose name is the action: `PROPOSE: ls`."""
     made: list[Found] = []
@@ -264,20 +272,31 @@ def lines(text: str, shape: Shape[Any]) -> list[Found]:
         said = shape.name_of(name.removeprefix("i_")) if _is_tag(written) else None
         if action is not None:
             main = shape.words.get(action)
-            open_fields = {} if bracket is None or main is None else {main: bracket.group(2)}
+            open_fields = {} if bracket is None else _bracketed(bracket.group(2), main, steps)
             made.append(Found(action, open_fields, spans=[(begin, found.end())]))
         elif said is not None and said in shape.words and value:
             open_fields = {shape.words[said]: value}
             made.append(Found(said, open_fields, spans=[(begin, found.end())]))
         elif open_fields is not None and value and name not in open_fields:
             main = shape.words.get(made[-1].action)
-            given = main if main is not None and name in GIVEN else name
+            own = name if shape.words or " " in written else written
+            given = main if main is not None and name in GIVEN else own
             open_fields[given] = _plain(found.group(3), bool(shape.words))
             if given == main or says_no_more(f"{name}: {value}"):
                 made[-1].spans.append(found.span())
         elif open_fields is not None and not value and name in GIVEN:
             made[-1].spans.append(found.span())
     return [one for one in made if one.fields and not _is_unread(one)]
+
+
+def _bracketed(inner: str, main: str | None, steps: Steps) -> dict[str, Any]:
+    """What stands in brackets behind an action: its main field, or named arguments."""
+    if main is not None:
+        return {main: inner}
+    try:
+        return read_call(f"({inner})", 0, steps).value
+    except Unreadable:
+        return {}
 
 
 def _is_tag(name: str) -> bool:

@@ -204,6 +204,14 @@ CORRECTS: Final = regex(
     re.IGNORECASE,
 )
 """Words between two moves by which the second takes the place of the first."""
+TAKES_BACK: Final = regex(
+    r"(?=.*\b(?:oops|sorry|ignore|disregard|wrong|typo|mistake|correction|wait)\b)[^{}]{0,240}[.!\n]\s*"
+    r"(?:(?:here is |here's |this is )?the (?:correct|corrected|right|fixed) (?:call|move|one"
+    r"|version|command|json)(?: is)?"
+    r"|(?:i meant|it should (?:be|have been))):\W*(?:json\W*)?",
+    re.IGNORECASE | re.DOTALL,
+)
+"""The same where somebody says at length what was wrong, and then calls the second the right one."""
 NEXT: Final = regex(
     r"(?:after (?:that|this)|then|next|afterwards),? (?:i|we)(?:'ll| will| can) (?:(?!\byour?\b).)*", re.IGNORECASE
 )
@@ -217,6 +225,7 @@ POLITE: Final = regex(
     r"|(?:please )?(?:run|execute|perform) (?:it|(?:this|the)(?: (?:command|move|call))?)(?: (?:now|for me))?"
     r"(?: and (?:let me know|tell me|show me|share|send me|give me|return|report) the (?:result|output"
     r"|outcome)s?)?[.!]?"
+    r"|(?:then )?i(?:'ll| will) (?:let you know|tell you|report back|get back to you)\b[^.!?]*[.!]?"
     r"|(?:(?:one|just a|give me a) (?:moment|second|sec|minute)|hang on|hold on|stand by|please (?:wait|stand by"
     r"|hold on))"
     r"(?:,? please)?(?: while (?:i|we) [^.!?]*)?[.!]*"

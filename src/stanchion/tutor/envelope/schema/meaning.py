@@ -39,7 +39,8 @@ _SYMBOL: Final = regex(
 )
 """Pictures: they say nothing that words next to them do not."""
 _OPENING: Final = regex(
-    r"^\s*(?:(?:no (?:problem|worries)|of course|absolutely|hm+|ah|oh|wow|got it|(?:great|good) (?:question|point"
+    r"^\s*(?:(?:no (?:problem|worries)|sure(?: thing)?|of course|absolutely|hm+|ah|oh|wow"
+    r"|got it|(?:great|good) (?:question|point"
     r"|catch)|my bad"
     r"|you(?:'re| are)(?: absolutely| completely)? (?:right|correct)|(?:apologies|sorry"
     r"|thanks?(?: you)?)(?: for [^.,:!?]{1,40}| about [^.,:!?]{1,40})?)"

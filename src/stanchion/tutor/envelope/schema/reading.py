@@ -148,7 +148,7 @@ def _found(said: str, text: str, shape: Shape[Any]) -> Reading[Any]:
         (plain, lambda given: objects(given, shape, steps)),
         (said, lambda given: calls(given, shape, steps)),
         (said, lambda given: tags(given, shape, steps)),
-        (said, lambda given: lines(given, shape)),
+        (said, lambda given: lines(given, shape, steps)),
         (said, lambda given: shell_words(given, shape)),
     )
     for number, (given, way) in enumerate(ways):

@@ -23,7 +23,7 @@ REMARKS: Final = frozenset(
     }
 )  # fmt: skip
 """Fields by which models speak to themselves: they say nothing of what is to be done."""
-NAMED: Final = frozenset({"action", "move", "type", "tool", "name", "function"})
+NAMED: Final = frozenset({"action", "move", "type", "tool", "name", "function", "call"})
 """The last word of the names under which models put the action."""
 PROSE: Final = 4
 """From how many words on a text in a field nobody knows is a remark."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 from itertools import islice
 from typing import Any, Final
 
@@ -15,11 +16,17 @@ from stanchion.tutor.envelope.schema.shape import Shape, is_named
 _TAG: Final = regex(
     r"<(?:\w{1,20}:)?(?:function=|(?:invoke|function|tool)\s+name=)[\"']?(?P<function>[\w.-]+)[\"']?>"
     r"|<tool_call>\s*(?P<called>[\w.-]+)\s*(?=<arg_key>)"
-    r"|<arg_key>(?P<key>[^<>]*)</arg_key>\s*<arg_value>(?P<given>[^<>]*)</arg_value>"
+    r"|<arg_key>(?P<key>[^<>]*)</arg_key>\s*<arg_value>(?P<given>.*?)</arg_value>"
+    r"|<(?P<tag>(?:\w{1,20}:)?(?:parameter|param|argument|arg))(?:=|\s+name=)[\"']?(?P<named>[\w.-]{1,60})[\"']?>"
+    r"(?P<content>.*?)</(?P=tag)>"
     r"|<(?:\w{1,20}:)?(?P<name>[\w.-]{1,60})(?:="
     r"|\s+name=)?[\"']?(?P<attribute>\w{1,40})?[\"']?>(?P<value>[^<>]*)</[\w.:-]{1,60}>"
     r"|</?(?P<own>[\w.-]{1,60})>"
+    r"|<(?P<whole>[\w.-]{1,60})(?P<attributes>(?:\s+[\w-]{1,40}=(?:\"[^\"]*\"|'[^']*'))+)\s*/?>",
+    re.DOTALL,
 )
+_ATTRIBUTE: Final = regex(r"([\w-]{1,40})=(?:\"([^\"]*)\"|'([^']*)')")
+_ENTITY: Final = regex(r"&(?:amp|lt|gt|quot|apos|#\d{1,6}|#x[0-9a-fA-F]{1,5});")
 
 
 def tags(text: str, shape: Shape[Any], steps: Steps) -> list[Found]:
@@ -35,7 +42,8 @@ def tags(text: str, shape: Shape[Any], steps: Steps) -> list[Found]:
             continue
         itself = shape.name_of(field)
         if action is not None:
-            made.append(Found(action, {}, spans=spans))
+            attributes = _ATTRIBUTE.findall(found.group("attributes") or "")
+            made.append(Found(action, {name: _plain(one or other) for name, one, other in attributes}, spans=spans))
         elif itself in shape.words and not made:
             made.append(Found(str(itself), {shape.words[str(itself)]: value}, spans=spans))
         elif made and field:
@@ -51,12 +59,20 @@ def tags(text: str, shape: Shape[Any], steps: Steps) -> list[Found]:
 def _tagged(found: re.Match[str], shape: Shape[Any]) -> tuple[str | None, str, str]:
     """The action that a tag names, or the field and the value that it has."""
     parts = found.groupdict()
-    for name in ("function", "called", "own"):
+    for name in ("function", "called", "own", "whole"):
         if parts[name] is not None:
             return shape.name_of(parts[name]), "", ""
     if parts["key"] is not None:
-        return None, parts["key"].strip(), parts["given"].strip()
-    field = (parts["name"] if parts["attribute"] is None else parts["attribute"]).lower()
-    value = parts["value"].strip()
+        return None, parts["key"].strip(), _plain(parts["given"])
+    if parts["named"] is not None:
+        return None, parts["named"], _plain(parts["content"])
+    field = parts["name"] if parts["attribute"] is None else parts["attribute"]
+    value = _plain(parts["value"])
     action = shape.name_of(value) if is_named(field) else None
     return (action, "", "") if action is not None else (None, field, value)
+
+
+def _plain(value: str) -> str:
+    """A value without the lines that it stands apart by; entities are read where it has no other `&`."""
+    said = value.strip("\r\n") if "\n" in value.strip() else value.strip()
+    return unescape(said) if "&" in said and "&" not in _ENTITY.sub("", said) else said
