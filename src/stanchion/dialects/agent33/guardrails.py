@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Unpack
+from types import TracebackType
+from typing import Any, Final, Unpack
 
 from stanchion.approvals.act import Purpose
+from stanchion.approvals.answerers import By
 from stanchion.approvals.bypass import BypassRequest
 from stanchion.approvals.errors import UnknownTicket
 from stanchion.approvals.request import Request
+from stanchion.approvals.ticket import Ticket
 from stanchion.dialects.agent33.border import unread_budget
 from stanchion.dialects.agent33.hooks import Hooks
 from stanchion.dialects.agent33.options import LoadOptions, Settings, known
@@ -22,16 +25,10 @@ from stanchion.policy.errors import Fault, PolicyError
 from stanchion.policy.formats.agent33.checks import BUILT_IN
 from stanchion.policy.loosens import PolicyLoosens
 from stanchion.policy.nearest import hint, nearest
+from stanchion.runtime.operating.reload import Watcher
 from stanchion.runtime.shield import Shield
-
-if TYPE_CHECKING:
-    from types import TracebackType
-
-    from stanchion.approvals.answerers import By
-    from stanchion.approvals.ticket import Ticket
-    from stanchion.runtime.operating.reload import Watcher
-    from stanchion.telemetry.guardrail_state import GuardrailState
-    from stanchion.telemetry.kinds import Occurrence
+from stanchion.telemetry.guardrail_state import GuardrailState
+from stanchion.telemetry.kinds import Occurrence
 
 PACK: Final = "agent-33"
 """The guardrails that the specification names."""
