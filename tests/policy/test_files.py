@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -124,6 +125,12 @@ def test_a_policy_extends_a_pack_and_files(tmp_path: Path) -> None:
     (tmp_path / "more.yaml").write_text("name: more\nextends: p.yaml\n", "utf-8")
     with pytest.raises(PolicyError):
         load_policy(file)
+
+
+@pytest.mark.parametrize("source", [None, [], 7])
+def test_what_can_be_no_policy_is_refused_in_one_line(source: Any) -> None:
+    with pytest.raises(PolicyError, match=r"^policy: a `\w+` is no policy: give a pack's name, a file, or a `dict`$"):
+        load_policy(source)
 
 
 def test_roles_give_their_agents_tools_and_capabilities() -> None:

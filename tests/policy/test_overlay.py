@@ -171,6 +171,11 @@ FILES = {
     "ring": "extends: gnir\n",
     "gnir": "extends: [one, ring]\n",
     "bad": "a: 1\na: 2\n",
+    "empty": "",
+    "remarks": "# name: one\n",
+    "nothing": "{}\n",
+    "words": "\njust words\n",
+    "list": "- name: one\n",
 }
 
 
@@ -200,6 +205,11 @@ def test_a_file_lies_over_what_it_extends() -> None:
         ("extends: {a: b}", "own:1:10: a mapping was found where the name of a policy is expected"),
         ("extends: ring", "gnir:1:16: `ring` extends itself (ring → gnir → ring)"),
         ("extends: bad", "bad:2:1: `a` appears here a second time"),
+        ("extends: empty", "empty:1:1: there is nothing in it: write a policy, or extend another file"),
+        ("extends: [one, remarks]", "remarks:1:1: there is nothing in it"),
+        ("extends: nothing", "nothing:1:1: there is nothing in it"),
+        ("extends: words", "words:2:1: `just words` was found where a policy is expected"),
+        ("extends: list", "list:1:1: a list was found where a policy is expected"),
     ],
 )
 def test_what_cannot_be_extended_is_a_fault(text: str, says: str) -> None:

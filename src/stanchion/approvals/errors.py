@@ -8,6 +8,9 @@ from stanchion.kernel.shown import Shown
 class TicketError(Shown):
     """A ticket cannot be found, or not be answered like that."""
 
+    def __init__(self, message: str = "") -> None:
+        super().__init__(message)
+
 
 class UnknownTicket(TicketError):
     """There is no ticket with that id, or more than one that it could mean."""

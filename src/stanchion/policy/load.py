@@ -169,6 +169,10 @@ class Reading:
 
     def first(self, source: str | Path | dict[str, Any]) -> Document:
         """The document that was asked for."""
+        given: object = source
+        if not isinstance(given, str | os.PathLike | dict):
+            how = "give a pack's name, a file, or a `dict`"
+            raise PolicyError([Fault("policy", f"a `{type(given).__name__}` is no policy: {how}")])
         if isinstance(source, dict):
             return translated(read_data(source))
         return self._read(source, None)

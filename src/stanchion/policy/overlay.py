@@ -122,7 +122,21 @@ def _found(document: Document, node: Node, find: Callable[[str, str], Document],
     if found.origin in chain:
         loop = " → ".join([*chain[chain.index(found.origin) :], found.origin])
         raise PolicyError([Fault(str(node.at), f"{shown(node.value)} extends itself ({loop}): leave one of them out")])
+    _says_something(found)
     return _extended(found, find, (*chain, found.origin))
+
+
+def _says_something(found: Document) -> None:
+    """Refuse to extend a file that is empty, cut off, or no policy: whoever extends it would be without its guards."""
+    root = found.root
+    if isinstance(root.value, Unreadable) or (isinstance(root.value, dict) and root.value):
+        return
+    if isinstance(root.value, dict) or root.value is None:
+        wrong = "there is nothing in it"
+    else:
+        wrong = "a list" if isinstance(root.value, list) else shown(root.text)
+        wrong += " was found where a policy is expected"
+    raise PolicyError([Fault(str(root.at), f"{wrong}: write a policy, or extend another file")])
 
 
 def _once(*faults: tuple[Fault, ...]) -> tuple[Fault, ...]:

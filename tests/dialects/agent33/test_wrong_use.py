@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from stanchion import PolicyError
-from stanchion.dialects.agent33 import Agent, DialectError, Guardrails, OnError, Task
+from stanchion.dialects.agent33 import Agent, DialectError, Guardrails, OnError, Task, Verdict
 from stanchion.kernel.shown import StanchionError
+from stanchion.policy.formats.agent33.checks import BUILT_IN
 from tests.dialects.agent33.rails import FAILS, rail, rails
 
 OWN = {"guardrail": rail(FAILS)}
@@ -268,6 +269,45 @@ def test_a_file_that_is_wrong_is_named_with_its_line(tmp_path: Path) -> None:
         rails(tmp_path)
     with pytest.raises(PolicyError, match="no such policy"):
         rails(tmp_path / "gone")
+
+
+NO_GUARDRAILS = (
+    "",
+    "# guardrails\n",
+    "null\n",
+    "{}\n",
+    "[]\n",
+    "- 1\n",
+    "7\n",
+    "just words\n",
+    "---\n",
+    "version: 1\n",
+)
+
+
+@pytest.mark.parametrize("text", NO_GUARDRAILS)
+def test_a_file_without_guardrails_is_refused_and_those_in_force_stay(text: str, tmp_path: Path) -> None:
+    """One that is empty or cut off would be without the built-in guardrails, which are always active."""
+    file = tmp_path / "rails.yaml"
+    file.write_text(str(OWN), encoding="utf-8")
+    with Guardrails.load(file, store="memory:", journal="memory:") as made:
+        before = made.runtime_state().keys()
+        file.write_text(text, encoding="utf-8")
+        with pytest.raises(DialectError if "version" in text else PolicyError):
+            made.reload()
+        assert made.runtime_state().keys() == before
+        assert made.hooks("a").pre_execution("read", {}).final_verdict == Verdict.BLOCK
+    with pytest.raises(PolicyError, match=r"^\S+rails\.yaml:[12]:1: there are no guardrails in it: give keys such as"):
+        Guardrails.load(file, store="memory:", journal="memory:")
+
+
+def test_a_policy_without_the_built_in_guardrails_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text("name: mine\nguards: [{use: step_limit}]\n", encoding="utf-8")
+    with pytest.raises(PolicyError, match=r"mine\.yaml:1:1: there are no guardrails in it: extend `agent-33`, or"):
+        rails(file)
+    file.write_text("name: mine\nextends: agent-33\nguards: [{use: step_limit}]\n", encoding="utf-8")
+    assert rails(file).runtime_state().keys() >= {*BUILT_IN, "step-limit"}
 
 
 def test_passes_of_a_file_are_recorded_by_their_ids(tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ def test_it_is_read_alike_from_the_environment_json_and_yaml(tmp_path: Path) -> 
     (tmp_path / "shield.json").write_text(json.dumps(ALL_ON), encoding="utf-8")
     (tmp_path / "shield.yaml").write_text(json.dumps(ALL_ON), encoding="utf-8")
     (tmp_path / "plain.yaml").write_text("safe_mode:\n  enabled: true\n", encoding="utf-8")
-    (tmp_path / "empty.yaml").write_text("", encoding="utf-8")
+    (tmp_path / "none.yaml").write_text("{}", encoding="utf-8")
     read = ShieldConfig.from_dict(ALL_ON)
     assert read.to_dict() == ALL_ON
     assert ShieldConfig.from_json(tmp_path / "shield.json") == read
@@ -85,7 +85,7 @@ def test_it_is_read_alike_from_the_environment_json_and_yaml(tmp_path: Path) -> 
     assert ShieldConfig.from_yaml(tmp_path / "shield.json") == read
     assert ShieldConfig.from_env(ENVIRONMENT) == read
     assert ShieldConfig.from_yaml(tmp_path / "plain.yaml") == ShieldConfig(safe_mode=SafeModeConfig(enabled=True))
-    assert ShieldConfig.from_yaml(tmp_path / "empty.yaml") == ShieldConfig()
+    assert ShieldConfig.from_yaml(tmp_path / "none.yaml") == ShieldConfig()
     assert ENVIRONMENT.keys() == variables().keys(), "every option has a variable, and each is tried here"
 
 
@@ -330,6 +330,8 @@ def test_without_a_shield_nothing_raises_that_did_not_before() -> None:
     [
         (".json", "{", "JSON"),
         (".yaml", "a: [", "YAML"),
+        (".yaml", "", "is empty: name the features"),
+        (".yaml", "# safe_mode:\n", "is empty: name the features"),
         (".yaml", "- 1", "of the type `list`"),
         (".json", "[]", "of the type `list`"),
         (".json", '{"safe_mode": {"enabled": true, "enabled": false}}', "`enabled` appears twice"),

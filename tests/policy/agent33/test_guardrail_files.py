@@ -264,18 +264,20 @@ def test_a_built_in_budget_refuses_at_its_end_whatever_a_file_leaves_out() -> No
     assert placed.guard.action == "block"
 
 
+@pytest.mark.parametrize(("key", "usual"), [("builtin_token_budget", (80, 95)), ("builtin_time_budget", (70, 90))])
 @pytest.mark.parametrize(
-    ("given", "marks"),
-    [(None, (80, 95)), ({}, (80, 95)), ({"block": "100%"}, (80, 95)), ({"warn": "50%"}, (50, 95))],
+    ("given", "warns"), [(None, None), ({}, None), ({"block": "100%"}, None), ({"warn": "50%"}, 50)]
 )
-def test_marks_of_a_built_in_budget_that_a_file_leaves_out_stay(given: Any, marks: tuple[int, int]) -> None:
-    said = yaml.safe_load(block("builtin_token_budget"))
-    said["builtin_token_budget"]["thresholds"] = given
+def test_marks_of_a_built_in_budget_that_a_file_leaves_out_stay(
+    given: Any, warns: int | None, key: str, usual: tuple[int, int]
+) -> None:
+    said = yaml.safe_load(block(key))
+    said[key]["thresholds"] = given
     if given is None:
-        del said["builtin_token_budget"]["thresholds"]
-    placed = load_policy(said).placed("builtin-001")
+        del said[key]["thresholds"]
+    placed = load_policy(said).placed(said[key]["id"])
     assert placed is not None
-    assert (placed.guard.warn_at, placed.guard.escalate_at) == marks
+    assert (placed.guard.warn_at, placed.guard.escalate_at) == (usual[0] if warns is None else warns, usual[1])
 
 
 @pytest.mark.parametrize("name", ["x.YAML", "x.yml"])

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Unpack
+from types import TracebackType
+from typing import Any, Final, Unpack
 
 from stanchion.approvals.act import Purpose
+from stanchion.approvals.answerers import By
 from stanchion.approvals.bypass import BypassRequest
 from stanchion.approvals.errors import UnknownTicket
 from stanchion.approvals.request import Request
+from stanchion.approvals.ticket import Ticket
 from stanchion.dialects.agent33.border import unread_budget
 from stanchion.dialects.agent33.hooks import Hooks
 from stanchion.dialects.agent33.options import LoadOptions, Settings, known
@@ -18,20 +21,14 @@ from stanchion.dialects.agent33.settings import Agent, OnError, Task, read, read
 from stanchion.dialects.agent33.words import RiskLevel, a_mapping, names_of, word
 from stanchion.dialects.errors import DialectError
 from stanchion.kernel.scopes import FLEET
-from stanchion.policy.errors import PolicyError
+from stanchion.policy.errors import Fault, PolicyError
 from stanchion.policy.formats.agent33.checks import BUILT_IN
 from stanchion.policy.loosens import PolicyLoosens
 from stanchion.policy.nearest import hint, nearest
+from stanchion.runtime.operating.reload import Watcher
 from stanchion.runtime.shield import Shield
-
-if TYPE_CHECKING:
-    from types import TracebackType
-
-    from stanchion.approvals.answerers import By
-    from stanchion.approvals.ticket import Ticket
-    from stanchion.runtime.operating.reload import Watcher
-    from stanchion.telemetry.guardrail_state import GuardrailState
-    from stanchion.telemetry.kinds import Occurrence
+from stanchion.telemetry.guardrail_state import GuardrailState
+from stanchion.telemetry.kinds import Occurrence
 
 PACK: Final = "agent-33"
 """The guardrails that the specification names."""
@@ -283,11 +280,38 @@ def _base(
     if not isinstance(source, str | Path):
         raise DialectError(f"`source` is a `{type(source).__name__}`: give a file, a folder, or a mapping")
     extends = str(source) if source == PACK else str(Path(source).absolute())
+    _always_active(extends)
     if wanted:
         from stanchion.policy.load import load_policy
 
         _there(wanted, {str(entry.id) for entry in load_policy(extends).file.guards})
     return {"name": Path(extends).stem, "extends": extends}, [{"id": name, **one} for name, (one, _) in wanted.items()]
+
+
+def _always_active(source: str) -> None:
+    """Refuse a file without the built-in guardrails, as one that is empty or cut off. All that is written as guardrails
+    has them, and so has a policy that extends such a file; what else is wrong is told when the policy is loaded."""
+    from stanchion.policy.load import Reading
+    from stanchion.policy.overlay import extended
+
+    reading = Reading()
+    found = extended(reading.first(source), reading.find)
+    data = {} if found.faults else found.root.data()
+    said = data if isinstance(data, dict) else {}
+    guards = said.get("guards")
+    ids = {each.get("id") for each in guards if isinstance(each, dict)} if isinstance(guards, list) else set()
+    if found.faults or ids.issuperset(BUILT_IN):
+        return
+    meant = "extend `agent-33`, or hand its shield to `Guardrails`" if "name" in said else _meant(said)
+    raise PolicyError([Fault(found.where(), f"there are no guardrails in it: {meant}")])
+
+
+def _meant(data: dict[str, Any]) -> str:
+    """What to write instead of keys that are none of a guardrail file."""
+    from stanchion.policy.formats.agent33.schema import KEYS
+
+    near = next((found for key in data if (found := nearest(str(key), KEYS)) is not None), None)
+    return "give keys such as `custom_guardrail` or `safety_guardrails`" if near is None else f"did you mean `{near}`?"
 
 
 def _there(wanted: dict[str, tuple[dict[str, Any], str]], ids: set[str]) -> None:
@@ -299,13 +323,10 @@ def _there(wanted: dict[str, tuple[dict[str, Any], str]], ids: set[str]) -> None
 
 def _translated(data: dict[str, Any]) -> dict[str, Any]:
     from stanchion.policy.formats import GUARDRAILS
-    from stanchion.policy.formats.agent33.schema import KEYS
     from stanchion.policy.given_data import read_data
 
     if "name" in data or not GUARDRAILS.recognises(data):
-        near = next((found for key in data if (found := nearest(str(key), KEYS)) is not None), None)
-        meant = "give keys such as `custom_guardrail` or `safety_guardrails`"
-        raise DialectError(f"`source` has no guardrails: {meant if near is None else f'did you mean `{near}`?'}")
+        raise DialectError(f"`source` has no guardrails: {_meant(data)}")
     made: dict[str, Any] = GUARDRAILS.translate((read_data(data, "guardrails"),), "guardrails").root.data()
     return made
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from stanchion.approvals.bypass import BypassRequest, Urgency
 from stanchion.dialects.agent33.attempts import Attempts
@@ -13,18 +13,16 @@ from stanchion.dialects.agent33.words import HookType, a_mapping, a_text, names_
 from stanchion.dialects.errors import DialectError
 from stanchion.hosting.entered import Entered
 from stanchion.kernel.actions import PROCEEDS, Action
+from stanchion.kernel.decision import Decision
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.stages import Stage
 from stanchion.runtime.calling.report_fields import given
 from stanchion.runtime.calling.reports import handed_to, report
 from stanchion.runtime.calling.tool import Tool
+from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.twins import twins
-
-if TYPE_CHECKING:
-    from stanchion.kernel.decision import Decision
-    from stanchion.runtime.deciding.desk import Desk
-    from stanchion.runtime.driving.flow import Flow
-    from stanchion.runtime.run import Run
+from stanchion.runtime.driving.flow import Flow
+from stanchion.runtime.run import Run
 
 PRE, POST = HookType.PRE_EXECUTION, HookType.POST_EXECUTION
 BEFORE_HANDOFF, AFTER_HANDOFF = HookType.PRE_HANDOFF, HookType.POST_HANDOFF

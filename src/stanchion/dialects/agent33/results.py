@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 
@@ -10,11 +10,9 @@ from stanchion.approvals.bypass import BypassRequest
 from stanchion.dialects.agent33.words import MODE_OF, ErrorSeverity, GuardrailMode, HookType, RecoveryAction, Verdict
 from stanchion.kernel.actions import Action
 from stanchion.kernel.chain_result import VERDICT_OF, VERDICTS
+from stanchion.kernel.decision import Decision
 from stanchion.kernel.findings import ROLLBACK
-
-if TYPE_CHECKING:
-    from stanchion.kernel.decision import Decision
-    from stanchion.runtime.deciding.trouble import Trouble
+from stanchion.runtime.deciding.trouble import Trouble
 
 VERDICT: Final = {action: Verdict(said) for action, said in VERDICT_OF.items()}
 RANK: Final = {Verdict(said): rank for rank, said in enumerate(VERDICTS)}

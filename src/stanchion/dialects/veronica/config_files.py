@@ -49,4 +49,8 @@ def parsed(file: Path, form: str) -> Any:
         data = yaml.safe_load(text)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise DialectError(f"`{file}` cannot be read as YAML: {' '.join(str(error).split())}") from None
-    return {} if data is None else data
+    if data is None:
+        # It may have been cut off, and every feature would be off.
+        how = "name the features, such as `safe_mode: {enabled: true}`, or write `{}` for none"
+        raise DialectError(f"`{file}` is empty: {how}")
+    return data
