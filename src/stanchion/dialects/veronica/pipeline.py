@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,6 +12,7 @@ from stanchion.dialects.veronica.carried import BOUNDARIES, Asked, Carried, chec
 from stanchion.dialects.veronica.dispatched import beside, metadata_of
 from stanchion.dialects.veronica.given import MOST, dollars, flag, http_method, several
 from stanchion.dialects.veronica.stated import Stated
+from stanchion.dialects.veronica.steps import FamilySteps
 from stanchion.dialects.veronica.words import Decision, ToolCallContext, spoken
 from stanchion.guards.egress.places import places
 from stanchion.kernel.stages import Stage
@@ -71,7 +72,8 @@ class ShieldPipeline:
 
     Each boundary takes a hook, or several: those that are shipped, and any objects with the right method. `policy` adds
     what the dialect has no word for, in Stanchion's own (`guards`, `tools`, `degrade` …). State and records are kept in
-    memory unless `store` and `journal` say otherwise; other options are those of `Shield.load`.
+    memory unless `store` and `journal` say otherwise; other options are those of `Shield.load`. By `core` an
+    integration hands in the limits of its steps.
     """
 
     def __init__(
@@ -83,6 +85,7 @@ class ShieldPipeline:
         *,
         policy: Mapping[str, Any] | None = None,
         safe_mode: bool = False,
+        core: Sequence[FamilySteps] = (),
         **options: Any,
     ) -> None:
         options_checked(options)
@@ -91,6 +94,8 @@ class ShieldPipeline:
                 f"`policy` is of the type `{type(policy).__name__}`: give a mapping, as of a policy file"
             )
         flag("safe_mode", safe_mode)
+        if not isinstance(core, list | tuple) or not all(isinstance(one, FamilySteps) for one in core):
+            raise DialectError("`core` bounds the calls of an integration: give it to `VeronicaIntegration`")
         given = {"pre_dispatch": pre_dispatch, "egress": egress, "retry": retry, "budget": budget}
         slots = {name: listed(name, hooks) for name, hooks in given.items()}
         self.policy = policy_of(slots, {} if policy is None else policy)
@@ -103,7 +108,7 @@ class ShieldPipeline:
         brake = safe_mode or asked_for_safe_mode({BRAKE: os.environ.get(BRAKE, "")})
         kept = {"store": MEMORY, "journal": MEMORY, **resolver_of(slots), **options}
         try:
-            self.shield = Shield.load(self.policy, guards=own, safe_mode=brake, **kept)
+            self.shield = Shield.load(self.policy, guards=[*core, *own], safe_mode=brake, **kept)
         except PolicyError as error:
             raise DialectError(in_words(error, self.policy["guards"])) from None
         self.run: Run = self.shield.run("veronica", can=JUDGED)
