@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from stanchion.dialects.errors import DialectError
 from stanchion.dialects.veronica.carried import BOUNDARIES, Asked, Carried, checked, given_to_hooks, listed
 from stanchion.dialects.veronica.dispatched import beside, metadata_of
-from stanchion.dialects.veronica.given import MOST, dollars, flag, http_method, several
+from stanchion.dialects.veronica.given import MOST, dollars, flag, http_method, several, web_address
 from stanchion.dialects.veronica.stated import Stated
 from stanchion.dialects.veronica.steps import FamilySteps
 from stanchion.dialects.veronica.words import Decision, ToolCallContext, spoken
@@ -65,6 +65,9 @@ class ShieldBlockedError(Exception):
         self.decision = decision
         self.reason = reason
         self.request_id = request_id
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.decision, self.reason, self.request_id)
 
 
 class ShieldPipeline:
@@ -139,10 +142,12 @@ class ShieldPipeline:
 
     def _before_egress(self, ctx: ToolCallContext, url: str, method: str) -> Flow[Decision]:
         """Judge a request that is about to leave; the metadata are its payload."""
+        web_address(url)
         http_method(method)
         with self._asking(ctx):
-            about = {"payload": metadata_of(ctx, self.is_blind), "tool": _or_empty(ctx.tool_name)}
-            if not self.is_blind and not _readable(ctx.metadata):
+            payload = metadata_of(ctx, self.is_blind)
+            about = {"payload": payload, "tool": _or_empty(ctx.tool_name)}
+            if not self.is_blind and not _readable(payload):
                 return Decision.HALT
             return spoken((yield from self._judged(Stage.EGRESS, url=url, method=method, **about)))
 
@@ -153,8 +158,7 @@ class ShieldPipeline:
         if not isinstance(err, BaseException):
             raise DialectError(f"`err` is of the type `{type(err).__name__}`: give the exception itself")
         with self._asking(ctx, err):
-            about = {"tool": _or_empty(ctx.tool_name), "error": err, "args": beside(ctx, blind=self.is_blind)}
-            return spoken((yield from self._judged(Stage.ERROR, **about)))
+            return (yield from self._came(Stage.ERROR, ctx, error=err))
 
     on_error, aon_error = twins(_on_error)
 
@@ -170,10 +174,17 @@ class ShieldPipeline:
     def _on_result(self, ctx: ToolCallContext, result: Any = None) -> Flow[Decision]:
         """Say that a call of a tool went well, which closes what its failures have opened."""
         with self._asking(ctx):
-            about = {"tool": _or_empty(ctx.tool_name), "args": beside(ctx, blind=self.is_blind), "result": result}
-            return spoken((yield from self._judged(Stage.TOOL_RESULT, **about)))
+            return (yield from self._came(Stage.TOOL_RESULT, ctx, result=result))
 
     on_result, aon_result = twins(_on_result)
+
+    def _came(self, stage: Stage, ctx: ToolCallContext, **what: Any) -> Flow[Decision]:
+        """Judge what came of a call. It has happened and counts, without metadata that cannot be read."""
+        said = beside(ctx, blind=self.is_blind)
+        legible = self.is_blind or _readable(said)
+        args = said if legible else {}
+        decision = spoken((yield from self._judged(stage, tool=_or_empty(ctx.tool_name), args=args, **what)))
+        return decision if legible else Decision.HALT
 
     def _judged(self, stage: Stage, **fields: Any) -> Flow[Judged]:
         return judging(self.run, stage, fields)
