@@ -108,7 +108,7 @@ WRONG: list[tuple[Callable[[], object], str]] = [
     (lambda: ShieldConfig.from_dict({"budget": {"enabled": True, "max_call": 1}}), "did you mean `max_calls`?"),
     (lambda: ShieldConfig.from_dict({"budget": {"max_calls": 5}}), "nothing acts on it while `budget` is off"),
     (lambda: ShieldConfig.from_dict({"budget": 5}), "`budget` is of the type `int`"),
-    (lambda: ShieldConfig.from_dict([]), "the configuration is of the type `list`"),  # type: ignore[arg-type]
+    (lambda: ShieldConfig.from_dict([]), "`ShieldConfig` is read from a `list`"),  # type: ignore[arg-type]
     (lambda: ShieldConfig(safe_mode=True), "`safe_mode` is of the type `bool`"),  # type: ignore[arg-type]
     (lambda: SafeModeConfig(enabled="no"), "`safe_mode.enabled` is `'no'`"),  # type: ignore[arg-type]
     (lambda: BudgetConfig(max_calls=-1), "`budget.max_calls` is `-1`"),
@@ -221,7 +221,7 @@ WRONG: list[tuple[Callable[[], object], str]] = [
     (lambda: ToolCallContext("r", cost_usd=float("inf")), "`cost_usd` of the context is `inf`"),
     (lambda: ShieldPipeline().before_egress(CTX, "https://192.0.2.1/", ""), "`method` is `''`"),
     (lambda: ShieldPipeline().before_egress(CTX, "https://192.0.2.1/", "G\nET"), "`method` is `'G\\nET'`"),
-    (lambda: ShieldPipeline().before_egress(CTX, 3, "GET"), "`$.url`"),  # type: ignore[arg-type]
+    (lambda: ShieldPipeline().before_egress(CTX, 3, "GET"), "`url` is `3`: give a text"),  # type: ignore[arg-type]
     (lambda: veronica.BudgetWindowHook(config=3), "give a `BudgetConfig`"),  # type: ignore[arg-type]
     (
         lambda: veronica.BudgetWindowHook(max_calls=1, config=BudgetConfig(enabled=True)),
@@ -334,6 +334,8 @@ def test_without_a_shield_nothing_raises_that_did_not_before() -> None:
         (".yaml", "# safe_mode:\n", "is empty: name the features"),
         (".yaml", "- 1", "of the type `list`"),
         (".json", "[]", "of the type `list`"),
+        (".yaml", "- 1", "from a `list`"),
+        (".json", "[]", "from a `list`"),
         (".json", '{"safe_mode": {"enabled": true, "enabled": false}}', "`enabled` appears twice"),
         (".yaml", "safe_mode: {enabled: true}\nsafe_mode: {enabled: false}", "appears here a second time"),
         (".json", "[" * 100_000, "nested too deeply"),

@@ -17,6 +17,8 @@ from stanchion.dialects.veronica import (
     PartialResultBuffer,
     RetryContainer,
 )
+from stanchion.guards.recovery import Recovery
+from stanchion.runtime.deciding.retries import backoff_ms
 from stanchion.testing import FakeClock, ScriptedTool
 from tests.guards.test_step_limit import in_threads
 
@@ -30,6 +32,12 @@ def test_the_defaults_are_those_of_the_document() -> None:
     assert (retries.max_retries, retries.backoff_base, retries.backoff_max, retries.jitter) == (3, 1.0, 30.0, 0.25)
     assert (breaker.failure_threshold, breaker.recovery_timeout) == (5, 60.0)
     assert (BudgetEnforcer().limit_usd, AgentStepGuard().max_steps) == (100.0, 25)
+
+
+def test_no_wait_is_longer_than_the_longest() -> None:
+    guard = RetryContainer(3, backoff_base=10, backoff_max=0.05, jitter=0.5)._shield().policy.seats[0].placed.guard
+    assert isinstance(guard, Recovery)
+    assert [backoff_ms(guard._terms, attempt, lambda: 1.0) for attempt in (1, 2, 3)] == [50, 50, 50]
 
 
 def test_a_container_makes_so_many_attempts_and_one_more() -> None:

@@ -197,6 +197,76 @@ def test_a_call_that_nothing_makes_lesser_is_degrade_everywhere(boundary: str, c
     assert asyncio.run(vi.aexecute(ctx, lambda: "ran")) is Decision.DEGRADE
 
 
+class Key:
+    """A key that has no text."""
+
+
+UNNAMED: list[dict[Any, Any]] = [{5: "x"}, {None: 1}, {("a", 1): {3: 4}}, {Key(): 1}, {"a": 1, b"b": 2}]
+
+
+@pytest.mark.parametrize("tool", ["t", None])
+@pytest.mark.parametrize("metadata", UNNAMED, ids=["number", "none", "tuple", "object", "bytes"])
+def test_metadata_whose_keys_are_no_texts_get_a_decision(metadata: dict[Any, Any], tool: str | None) -> None:
+    """They cannot be read: HALT where somebody would read them, and no matter where nobody does."""
+    ctx = ToolCallContext("r", tool_name=tool, metadata=metadata)
+    makes: list[tuple[Callable[[], VeronicaIntegration], bool]] = [
+        (lambda: VeronicaIntegration(shield=ShieldConfig(secret_guard=SecretGuardConfig(enabled=True))), True),
+        (lambda: VeronicaIntegration(shield=ShieldConfig(egress=EgressConfig(True, ["192.0.2.1"]))), True),
+        (lambda: VeronicaIntegration(shield=ShieldConfig(budget=BudgetConfig(enabled=True))), False),
+        (lambda: VeronicaIntegration(pre_dispatch=Says(None), egress=Says(None)), False),
+    ]
+    for make, reads in makes:
+        vi = make()
+        pipeline = vi._shield_pipeline
+        assert pipeline is not None
+        ran, said = (Decision.HALT, Decision.HALT) if reads else (["ran"], Decision.ALLOW)
+        assert vi.execute(ctx, lambda *given: ["ran", *given]) == ran
+        assert asyncio.run(vi.aexecute(ctx, lambda *given: ["ran", *given])) == ran
+        assert pipeline.before_llm_call(ctx) is said
+        assert asyncio.run(pipeline.abefore_llm_call(ctx)) is said
+        assert pipeline.before_egress(ctx, "https://192.0.2.1/", "GET") is said
+        assert pipeline.on_error(ctx, ValueError("wrong")) is said
+        assert pipeline.on_result(ctx, 1) is said
+        assert pipeline.before_charge(ctx, 0.1) is Decision.ALLOW
+
+
+def test_a_failure_counts_whatever_the_metadata_of_its_call_are() -> None:
+    on = ShieldConfig.from_dict(
+        {"circuit_breaker": {"enabled": True, "failure_threshold": 2}, "secret_guard": {"enabled": True}}
+    )
+    pipeline = VeronicaIntegration(shield=on)._shield_pipeline
+    assert pipeline is not None
+    assert pipeline.before_llm_call(CTX) is Decision.ALLOW
+    for _ in range(2):
+        failed = ToolCallContext("r", tool_name="t", metadata={5: "x"})  # type: ignore[dict-item]
+        assert pipeline.on_error(failed, ConnectionError("down")) is Decision.HALT
+    assert pipeline.before_llm_call(CTX) is Decision.HALT
+
+
+HOOKS: list[tuple[Callable[[], object], str]] = [
+    (
+        lambda: veronica.BudgetWindowHook(config=BudgetConfig(enabled=False, max_calls=1)),
+        "a `BudgetConfig` that is off",
+    ),
+    (lambda: veronica.BudgetWindowHook(config=BudgetConfig(max_calls=1)), "a `BudgetConfig` that is off"),
+    (lambda: EgressAllowlistHook(config=EgressConfig(False, ["a.example"])), "an `EgressConfig` that is off"),
+    (lambda: veronica.SecretGuardHook(config=SecretGuardConfig()), "a `SecretGuardConfig` that is off"),
+    (lambda: veronica.SecretGuardHook(["("]), "`secret_guard.patterns`: the pattern `(` has a `(`"),
+    (lambda: veronica.SecretGuardHook(["[0-9]+"]), "`secret_guard.patterns`: the matches of the pattern `[0-9]+`"),
+    *[
+        (lambda url=url: ShieldPipeline().before_egress(CTX, url, "GET"), f"`url` is `{url!r}`: give a text")
+        for url in (b"https://192.0.2.1/", None, 5)
+    ],
+]
+
+
+@pytest.mark.parametrize(("wrong", "says"), HOOKS, ids=[says for _, says in HOOKS])
+def test_hooks_and_requests_that_could_not_act_are_refused_at_once(wrong: Callable[[], object], says: str) -> None:
+    with pytest.raises(DialectError) as refused:
+        wrong()
+    assert says in str(refused.value)
+
+
 def cyclic() -> dict[str, Any]:
     held: dict[str, Any] = {}
     held["me"] = held

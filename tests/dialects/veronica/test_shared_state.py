@@ -17,6 +17,7 @@ from stanchion.dialects.veronica import (
     DialectError,
     RetryContainer,
     ShieldConfig,
+    ShieldPipeline,
     ToolCallContext,
     VeronicaIntegration,
 )
@@ -124,6 +125,23 @@ def test_children_end_when_their_parent_is_closed() -> None:
     other = VeronicaIntegration(shield=ShieldConfig())
     other.spawn().close()
     assert other.execute(CTX, lambda: 1) == 1, "a child's end is not its parent's"
+
+
+def test_children_share_the_steps_of_their_parent() -> None:
+    guard, budget = AgentStepGuard(6), BudgetEnforcer(100.0)
+    vi = VeronicaIntegration(core=[guard, budget])
+    family = [vi, vi.spawn(), vi.spawn(1.0), vi.spawn().spawn(0.5)]
+    model = ToolCallContext("r", model="m")
+    for one in family:
+        assert one.execute(CTX, lambda: 1) == 1
+    came = together(12, lambda: [one.execute(model, lambda: 1) for one in family])
+    flat = [answer for answers in came if isinstance(answers, list) for answer in answers]
+    assert (flat.count(1), flat.count(Decision.HALT)) == (2, 46)
+    assert (guard.current_step, guard.check(), vi.spawn().execute(CTX, lambda: 1)) == (6, Decision.HALT, Decision.HALT)
+    other = VeronicaIntegration(core=[AgentStepGuard(1)], store=vi.run.desk.shield.store)
+    assert other.spawn().execute(CTX, lambda: 1) == 1, "another family has steps of its own"
+    with pytest.raises(DialectError, match="give it to `VeronicaIntegration`"):
+        ShieldPipeline(core=[AgentStepGuard(1)])  # type: ignore[list-item]
 
 
 def test_a_limit_of_steps_in_the_core_counts_models_and_tools_alike() -> None:

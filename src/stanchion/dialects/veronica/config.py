@@ -206,7 +206,7 @@ class ShieldConfig(_Named):
         """A configuration from plain data. What is not known, and options of a feature that nobody switches on or off,
         is a `DialectError`."""
         if not isinstance(data, Mapping):
-            raise DialectError(f"the configuration is of the type `{type(data).__name__}`: give a mapping of features")
+            raise DialectError(f"`ShieldConfig` is read from a `{type(data).__name__}`: give a mapping of features")
         unknown = next((name for name in data if name not in SECTIONS), None)
         if unknown is not None:
             raise DialectError(f"there is no feature `{unknown}`: {hint(str(unknown), SECTIONS)}")

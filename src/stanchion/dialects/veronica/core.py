@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from stanchion.dialects.errors import DialectError
 from stanchion.dialects.veronica.given import Named, amount, function, limit, whole
+from stanchion.dialects.veronica.steps import COUNTER, FamilySteps, steps_key
 from stanchion.dialects.veronica.words import Decision, spoken
 from stanchion.guards.breaker import Circuit, circuit_key, circuit_of
 from stanchion.kernel import decision as kernel
@@ -117,8 +118,8 @@ class RetryContainer(Primitive):
             "id": "retry-container",
             "max_retries": self.max_retries,
             "per_run": 1_000,
-            "backoff_base_s": self.backoff_base,
-            "backoff_max_s": max(self.backoff_max, self.backoff_base),
+            "backoff_base_s": min(self.backoff_base, self.backoff_max),
+            "backoff_max_s": self.backoff_max,
             "jitter": self.jitter,
             "retry_unsafe": True,
             "recoverable": ["Exception"],
@@ -324,8 +325,13 @@ class AgentStepGuard(Primitive):
             "id": "agent-step-guard",
             "max_steps": self.max_steps,
             "stages": ["tool_call", "model_call"],
-            "counter": "core",
+            "counter": COUNTER,
         }
+
+    def bound(self, number: int) -> FamilySteps:
+        """The same limit for an integration and all its children; `number` tells it from others there."""
+        name = "agent-step-guard" if number == 1 else f"agent-step-guard-{number}"
+        return FamilySteps(id=name, max_steps=self.max_steps, counter=COUNTER)
 
     def step(self, result: Any = None) -> bool:
         """Take a step, with what it has come to; says whether there was one left."""
@@ -350,7 +356,7 @@ class AgentStepGuard(Primitive):
     @property
     def current_step(self) -> int:
         """How many steps were taken."""
-        return self._counted(scope_key(self._run.desk.info, "run", "steps", "core"))
+        return self._counted(steps_key(self._run.desk.info))
 
     @property
     def remaining_steps(self) -> int:

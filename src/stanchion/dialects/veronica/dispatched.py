@@ -53,9 +53,27 @@ def beside(ctx: ToolCallContext, own: dict[str, Any] | None = None, blind: bool 
 
 
 def metadata_of(ctx: ToolCallContext, blind: bool) -> dict[str, Any]:
-    """The metadata of a context. Where everybody is `blind` to what they say, what is too deep or too large to be read
-    is marked as unread, and the call goes on."""
-    return {name: _legible(value) for name, value in ctx.metadata.items()} if blind else ctx.metadata
+    """The metadata of a context. Where everybody is `blind` to what they say, what is too deep or too large to be read,
+    or has no text as its key, is marked as unread, and the call goes on. Otherwise such a key cannot be read."""
+    if not blind:
+        given = ctx.metadata
+        return given if all(isinstance(name, str) for name in given) else {_key(name): given[name] for name in given}
+    said = {name: _legible(value) for name, value in ctx.metadata.items() if isinstance(name, str)}
+    unnamed = [(name, value) for name, value in ctx.metadata.items() if not isinstance(name, str)]
+    for number, (name, value) in enumerate(unnamed, start=1):
+        why = f"its key is of type `{type(name).__name__}`"
+        said[_free(f"<{type(name).__name__}-{number}>", None, said, "key")] = Leaf("<unread>", value, why, Seen.NOTHING)
+    return said
+
+
+class NotText:
+    """Stands for a key of metadata that is no text: what is said of a call has names, and nobody can read this one."""
+
+    __slots__ = ()
+
+
+def _key(name: Any) -> Any:
+    return name if isinstance(name, str) else NotText()
 
 
 def _legible(value: Any) -> Any:
@@ -103,7 +121,7 @@ class Dispatched(Tool):
         self, args: tuple[Any, ...], kwargs: dict[str, Any], changed: dict[str, Any]
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         own = super().values(args, kwargs)
-        other = beside(self._ctx, own).keys() - own.keys()
+        other = beside(self._ctx, own, self._blind).keys() - own.keys()
         return super()._with(args, kwargs, {name: value for name, value in changed.items() if name not in other})
 
 

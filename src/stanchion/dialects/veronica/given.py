@@ -148,6 +148,13 @@ def flag(name: str, value: Any) -> bool:
     return value
 
 
+def web_address(value: Any) -> str:
+    """The URL of a request, as a text."""
+    if not isinstance(value, str):
+        raise DialectError(f"`url` is `{value!r}`: give a text, as `https://api.example.com/`")
+    return value
+
+
 def http_method(value: Any) -> str:
     """The name of an HTTP method."""
     if not isinstance(value, str) or _METHOD.fullmatch(value) is None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from stanchion.dialects.errors import DialectError
 from stanchion.dialects.veronica.carried import Asked, given_to_hooks, listed
 from stanchion.dialects.veronica.config import ErrorRateConfig, ShieldConfig
-from stanchion.dialects.veronica.core import CircuitBreaker, Primitive
+from stanchion.dialects.veronica.core import AgentStepGuard, CircuitBreaker, Primitive
 from stanchion.dialects.veronica.dispatched import called, model_of, replied, tool_of
 from stanchion.dialects.veronica.given import dollars, flag, function, seconds, several, text
 from stanchion.dialects.veronica.pipeline import SENT, ShieldPipeline, charged, context_checked, guards_of
@@ -70,12 +70,14 @@ class VeronicaIntegration:
         hooks = {"pre_dispatch": pre_dispatch, "egress": egress, "retry": retry, "budget": budget}
         slots = {name: list(listed(name, given)) for name, given in hooks.items()}
         parts = _core_parts(core)
-        guards = [*[part.entry() for part in parts], *_rate_entries(error_rate)]
+        stepping = [part for part in parts if isinstance(part, AgentStepGuard)]
+        guards = [*[part.entry() for part in parts if part not in stepping], *_rate_entries(error_rate)]
+        limits = [part.bound(number) for number, part in enumerate(stepping, start=1)]
         self._shield_pipeline: ShieldPipeline | None = None
         self._run: Run | None = None
         self._parent: VeronicaIntegration | None = None
         self._family = _Family()
-        if shield is None and policy is None and not guards and not any(slots.values()):
+        if shield is None and policy is None and not guards and not limits and not any(slots.values()):
             unused = next(iter(options), None)
             if unused is not None:
                 raise DialectError(f"nothing acts on `{unused}` without a shield: give one, or leave it out")
@@ -89,7 +91,7 @@ class VeronicaIntegration:
         more = {} if policy is None else dict(policy)
         more["guards"] = [*_switched_on(config, slots), *guards, *guards_of(more)]
         brake = config.safe_mode.enabled
-        self._shield_pipeline = ShieldPipeline(**slots, policy=more, safe_mode=brake, **options)
+        self._shield_pipeline = ShieldPipeline(**slots, policy=more, safe_mode=brake, core=limits, **options)
         self._run = self._shield_pipeline.shield.run("veronica")
         for part in parts:
             part.join(self._run)

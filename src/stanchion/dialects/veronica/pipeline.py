@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Final
 
 from stanchion.dialects.errors import DialectError
 from stanchion.dialects.veronica.carried import BOUNDARIES, Asked, Carried, checked, given_to_hooks, listed
 from stanchion.dialects.veronica.dispatched import beside, metadata_of
-from stanchion.dialects.veronica.given import MOST, dollars, flag, http_method, several
+from stanchion.dialects.veronica.given import MOST, dollars, flag, http_method, several, web_address
 from stanchion.dialects.veronica.stated import Stated
+from stanchion.dialects.veronica.steps import FamilySteps
 from stanchion.dialects.veronica.words import Decision, ToolCallContext, spoken
 from stanchion.guards.egress.places import places
 from stanchion.kernel.stages import Stage
@@ -65,13 +66,17 @@ class ShieldBlockedError(Exception):
         self.reason = reason
         self.request_id = request_id
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.decision, self.reason, self.request_id)
+
 
 class ShieldPipeline:
     """Has every hook asked, and says what they come to: ALLOW where none has an opinion.
 
     Each boundary takes a hook, or several: those that are shipped, and any objects with the right method. `policy` adds
     what the dialect has no word for, in Stanchion's own (`guards`, `tools`, `degrade` …). State and records are kept in
-    memory unless `store` and `journal` say otherwise; other options are those of `Shield.load`.
+    memory unless `store` and `journal` say otherwise; other options are those of `Shield.load`. By `core` an
+    integration hands in the limits of its steps.
     """
 
     def __init__(
@@ -83,6 +88,7 @@ class ShieldPipeline:
         *,
         policy: Mapping[str, Any] | None = None,
         safe_mode: bool = False,
+        core: Sequence[FamilySteps] = (),
         **options: Any,
     ) -> None:
         options_checked(options)
@@ -91,6 +97,8 @@ class ShieldPipeline:
                 f"`policy` is of the type `{type(policy).__name__}`: give a mapping, as of a policy file"
             )
         flag("safe_mode", safe_mode)
+        if not isinstance(core, list | tuple) or not all(isinstance(one, FamilySteps) for one in core):
+            raise DialectError("`core` bounds the calls of an integration: give it to `VeronicaIntegration`")
         given = {"pre_dispatch": pre_dispatch, "egress": egress, "retry": retry, "budget": budget}
         slots = {name: listed(name, hooks) for name, hooks in given.items()}
         self.policy = policy_of(slots, {} if policy is None else policy)
@@ -103,7 +111,7 @@ class ShieldPipeline:
         brake = safe_mode or asked_for_safe_mode({BRAKE: os.environ.get(BRAKE, "")})
         kept = {"store": MEMORY, "journal": MEMORY, **resolver_of(slots), **options}
         try:
-            self.shield = Shield.load(self.policy, guards=own, safe_mode=brake, **kept)
+            self.shield = Shield.load(self.policy, guards=[*core, *own], safe_mode=brake, **kept)
         except PolicyError as error:
             raise DialectError(in_words(error, self.policy["guards"])) from None
         self.run: Run = self.shield.run("veronica", can=JUDGED)
@@ -134,10 +142,12 @@ class ShieldPipeline:
 
     def _before_egress(self, ctx: ToolCallContext, url: str, method: str) -> Flow[Decision]:
         """Judge a request that is about to leave; the metadata are its payload."""
+        web_address(url)
         http_method(method)
         with self._asking(ctx):
-            about = {"payload": metadata_of(ctx, self.is_blind), "tool": _or_empty(ctx.tool_name)}
-            if not self.is_blind and not _readable(ctx.metadata):
+            payload = metadata_of(ctx, self.is_blind)
+            about = {"payload": payload, "tool": _or_empty(ctx.tool_name)}
+            if not self.is_blind and not _readable(payload):
                 return Decision.HALT
             return spoken((yield from self._judged(Stage.EGRESS, url=url, method=method, **about)))
 
@@ -148,8 +158,7 @@ class ShieldPipeline:
         if not isinstance(err, BaseException):
             raise DialectError(f"`err` is of the type `{type(err).__name__}`: give the exception itself")
         with self._asking(ctx, err):
-            about = {"tool": _or_empty(ctx.tool_name), "error": err, "args": beside(ctx, blind=self.is_blind)}
-            return spoken((yield from self._judged(Stage.ERROR, **about)))
+            return (yield from self._came(Stage.ERROR, ctx, error=err))
 
     on_error, aon_error = twins(_on_error)
 
@@ -165,10 +174,17 @@ class ShieldPipeline:
     def _on_result(self, ctx: ToolCallContext, result: Any = None) -> Flow[Decision]:
         """Say that a call of a tool went well, which closes what its failures have opened."""
         with self._asking(ctx):
-            about = {"tool": _or_empty(ctx.tool_name), "args": beside(ctx, blind=self.is_blind), "result": result}
-            return spoken((yield from self._judged(Stage.TOOL_RESULT, **about)))
+            return (yield from self._came(Stage.TOOL_RESULT, ctx, result=result))
 
     on_result, aon_result = twins(_on_result)
+
+    def _came(self, stage: Stage, ctx: ToolCallContext, **what: Any) -> Flow[Decision]:
+        """Judge what came of a call. It has happened and counts, without metadata that cannot be read."""
+        said = beside(ctx, blind=self.is_blind)
+        legible = self.is_blind or _readable(said)
+        args = said if legible else {}
+        decision = spoken((yield from self._judged(stage, tool=_or_empty(ctx.tool_name), args=args, **what)))
+        return decision if legible else Decision.HALT
 
     def _judged(self, stage: Stage, **fields: Any) -> Flow[Judged]:
         return judging(self.run, stage, fields)

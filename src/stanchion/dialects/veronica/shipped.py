@@ -54,6 +54,10 @@ def _chosen(kind: type[Any], config: Any, said: dict[str, Any]) -> Any:
     if given:
         raise DialectError(f"`{next(iter(given))}` is given beside `config`, which has it too: give one of the two")
     config.check()
+    if not config.enabled:
+        article = "an" if kind.__name__[0] in "AEIOU" else "a"
+        off = f"`config` is {article} `{kind.__name__}` that is off, and a hook is there to act"
+        raise DialectError(f"{off}: give one with `enabled=True`, or leave the hook out")
     config.seal()
     return config
 
@@ -168,18 +172,26 @@ class SecretGuardHook(Shipped):
     boundaries = ("egress",)
 
     def __init__(self, patterns: list[str] | None = None, *, config: SecretGuardConfig | None = None) -> None:
+        from stanchion.guards.secrets.guard import OwnPattern, Secrets  # only where it is used: it knows many patterns
+
         super().__init__()
         self.config = _chosen(SecretGuardConfig, config, {"patterns": patterns})
+        try:
+            Secrets(patterns=tuple([OwnPattern(one["kind"], one["pattern"]) for one in self._patterns]))
+        except ValueError as error:
+            raise DialectError(f"the hook cannot be made: `secret_guard.patterns`: {error}") from None
+
+    @property
+    def _patterns(self) -> list[dict[str, str]]:
+        given = enumerate(self.config.patterns, start=1)
+        return [{"kind": f"veronica-{number}", "pattern": one} for number, one in given]
 
     def entries(self, boundary: str) -> list[Entry]:
         """What looks for secrets in requests: the kinds that are known, and the patterns. A quarantine is one of a
         tool: without one, nobody is isolated."""
-        own = [
-            {"kind": f"veronica-{number}", "pattern": one} for number, one in enumerate(self.config.patterns, start=1)
-        ]
         stages = ["egress", "tool_call", "model_call"]
         entry: Entry = {"use": "secrets", "id": "secret-guard", "stages": stages, "action": "quarantine"}
-        return [{**entry, "patterns": own, "isolate_agent": False}]
+        return [{**entry, "patterns": self._patterns, "isolate_agent": False}]
 
     def before_egress(self, ctx: ToolCallContext, url: str, method: str) -> Decision | None:
         """QUARANTINE where a credential would leave."""
