@@ -77,6 +77,50 @@ def test_a_text_beside_a_result_is_judged_and_redacted_with_it() -> None:
     by_path.close()
 
 
+SPACED = '{"note": "say ann", "n": 3}'
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        (SPACED, {"note": "say ***", "n": 3}),
+        ("ann said it", {"result": {"note": "say ***", "n": 3}, "text_content": "*** said it"}),
+    ],
+    ids=["the result once more", "another text"],
+)
+def test_a_rule_sees_the_text_that_was_given_beside_a_result(text: str, left: Any) -> None:
+    """What it takes out of the text is taken out of the data, too."""
+    data = {"note": "say ann", "n": 3}
+    at = text.index("ann")
+    spec = RedactionSpec("text", "***", "word", at, at + 3)
+    rule = Rule("own", decides("REDACT", redactions=(spec,)), events=("tool_call_result",))
+    gateway = gateway_of(rule)
+    said = judged(gateway, result(text, result=data))
+    assert [event.text_content for event, _ in rule.seen] == [text]
+    content = data if text == SPACED else {"result": data, "text_content": text}
+    assert apply_redactions(content, said.redactions or ()) == left
+    gateway.close()
+
+
+@pytest.mark.parametrize("text", [None, ""], ids=["no text", "an empty one"])
+def test_a_result_without_a_text_is_the_text_that_a_rule_sees(text: str | None) -> None:
+    rule = Rule("own", events=("tool_call_result",))
+    gateway = gateway_of(rule)
+    for data in ({"n": 3}, {"result": 1, "text_content": "two"}):
+        judged(gateway, GuardrailEvent("tool_call_result", "r", text, "look", {}, {"result": data}))
+    assert [event.text_content for event, _ in rule.seen] == ['{"n":3}', '{"result":1,"text_content":"two"}']
+    gateway.close()
+
+
+def test_data_with_the_names_of_a_result_and_its_text_is_data() -> None:
+    rule = Rule("own", events=("tool_call_result",))
+    gateway = gateway_of(rule)
+    text = '{"result": 1, "text_content": "two"}'
+    judged(gateway, result(text, result={"result": 1, "text_content": "two"}))
+    assert [event.text_content for event, _ in rule.seen] == [text]
+    gateway.close()
+
+
 @pytest.mark.parametrize("driver", DRIVERS)
 def test_a_retry_before_a_request_adds_its_message_and_asks(driver: Driver) -> None:
     gateway = gateway_of(Rule("own", AGAIN, events=("llm_before",)))

@@ -183,10 +183,11 @@ class ContextSnapshotBuilder:
     def _tools(
         self, said: dict[str, Any], known: Iterable[ToolRiskInfo], current: ToolRiskInfo | None
     ) -> tuple[tuple[ToolRiskInfo, ...], ToolRiskTier]:
-        """The tools that a planner names beside those that are known, and the worst risk of all."""
+        """The tools that a planner offers, or those that are known where it does not say; and the worst risk of them
+        and the tool at hand."""
         named = {one.name: one for one in known}
-        for name in said.get("available_tools", ()):
-            named.setdefault(name, self._info(name))
+        if "available_tools" in said:
+            named = {name: named[name] if name in named else self._info(name) for name in said["available_tools"]}
         worst = 0 if current is None else TIERS.index(current.risk_tier)
         for one in named.values():
             worst = max(worst, TIERS.index(one.risk_tier))

@@ -16,7 +16,7 @@ from stanchion.dialects.penguiflow.events import (
     GuardrailEvent,
 )
 from stanchion.dialects.penguiflow.findings import corrective, finding_of
-from stanchion.dialects.penguiflow.redactions import Path
+from stanchion.dialects.penguiflow.redactions import BESIDE, RESULT, Path
 from stanchion.dialects.penguiflow.routing import DefaultRiskRouter
 from stanchion.dialects.penguiflow.rules import RuleRegistry, Told, answer_of
 from stanchion.dialects.penguiflow.words import GuardrailAction, GuardrailDecision, RetrySpec
@@ -265,14 +265,29 @@ def told_of(event: Any, context: Context, heard: Heard | None) -> GuardrailEvent
     if context.last_assistant:
         known["last_assistant"] = context.last_assistant
     known["conversation_history"] = [{"role": one.role, "text": one.text} for one in context.conversation_history]
-    at = event.at / 1_000
+    at, text = event.at / 1_000, text_of(event)
     if heard is not None and heard.event.event_type == name and heard.event.run_id == event.run.id:
         known |= apart(heard.event.payload)
         at = heard.event.timestamp
+        if isinstance(event, ToolResult):
+            text = _beside(event.result, heard.event, text)
     else:
         known |= _payload(event)
     args = apart(getattr(event, "args", None))
-    return GuardrailEvent(name, event.run.id, text_of(event), event.tool if event.tool else None, args, known, at)
+    return GuardrailEvent(name, event.run.id, text, event.tool if event.tool else None, args, known, at)
+
+
+def _beside(result: Any, told: GuardrailEvent, otherwise: str | None) -> str | None:
+    """The text that a planner gave beside a result, if it is judged with it or says the same as what is judged."""
+    if not told.text_content or RESULT not in told.payload:
+        return otherwise
+    both, given = {RESULT, BESIDE}, told.payload[RESULT]
+    if isinstance(result, dict) and result.keys() == both and not (isinstance(given, dict) and given.keys() == both):
+        return str(result[BESIDE])
+    try:
+        return told.text_content if msgspec.json.decode(told.text_content) == result else otherwise
+    except (msgspec.DecodeError, RecursionError):
+        return otherwise
 
 
 def _payload(event: Event) -> dict[str, Any]:

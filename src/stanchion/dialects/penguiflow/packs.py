@@ -11,13 +11,14 @@ import msgspec
 from stanchion.dialects.errors import DialectError
 from stanchion.dialects.penguiflow.fields import typed
 from stanchion.dialects.penguiflow.routing import DefaultRiskRouter
-from stanchion.dialects.penguiflow.rules import SETTINGS, RuleRegistry, Told
+from stanchion.dialects.penguiflow.rules import SETTINGS, RuleRegistry, Told, says_nothing
 from stanchion.policy.composed import read_text
 from stanchion.policy.document import Document, Node, in_order
 from stanchion.policy.errors import Fault, PolicyError
-from stanchion.policy.formats.penguiflow.rules import BINDINGS
+from stanchion.policy.formats.penguiflow.rules import BINDINGS, NOTHING
 from stanchion.policy.formats.penguiflow.schema import Pack
 from stanchion.policy.formats.penguiflow.translate import LISTS, translate
+from stanchion.policy.load import compile_document
 from stanchion.policy.nearest import hint
 from stanchion.policy.overlay import environment, variants
 from stanchion.policy.struct_check import check
@@ -56,8 +57,11 @@ def load_policy_pack(path: str | Path, *, env: str | None = None) -> GuardrailPo
     faults = [fault for one in every for fault in (*one.faults, *check(one, Pack))]
     if faults:
         raise PolicyError(in_order(list(dict.fromkeys(faults))))
+    faults = [fault for one in every for fault in _twice(one)]
+    if faults:
+        raise PolicyError(in_order(list(dict.fromkeys(faults))))
     for one in every:
-        translate((_known(one),), one.origin)
+        compile_document(translate((_known(one),), one.origin), imports=False)
     chosen = environment(document, env)
     merged: dict[str, Any] = chosen.root.data()
     written = document.written("version")
@@ -73,6 +77,20 @@ def _places(document: Document, data: dict[str, Any]) -> dict[str, Any]:
         for key in LISTS
         for number in range(len(data.get(key, ())))
     }
+
+
+def _twice(document: Document) -> Iterator[Fault]:
+    """Entries whose rule has one already, in the same list or in the other."""
+    seen: set[str] = set()
+    for key in LISTS:
+        for number, said in enumerate(document.root.data().get(key, ())):
+            if said["id"] in seen:
+                yield Fault(document.where(key, number, "id"), _taken(said["id"]))
+            seen.add(said["id"])
+
+
+def _taken(name: str) -> str:
+    return f"the rule `{name}` has an entry already: say everything of it in one"
 
 
 def _document(path: str | Path) -> Document:
@@ -130,11 +148,15 @@ def settled(registry: RuleRegistry, pack: GuardrailPolicyPack) -> Settled:
     told: dict[str, Told] = {}
     configs: dict[str, dict[str, Any]] = {}
     entries: dict[str, dict[str, dict[str, Any]]] = {}
+    seen: set[str] = set()
     for key, deep in LISTS.items():
         others = entries.setdefault(key, {})
         for number, said in enumerate(pack.data.get(key, ())):
             name, config = said["id"], said.get("config", {})
             try:
+                if name in seen:
+                    raise DialectError(_taken(name))
+                seen.add(name)
                 if name in own:
                     configs[name] = _config(own[name], name, config)
                     told[name] = _told(registry, name, said, key, deep)
@@ -146,6 +168,9 @@ def settled(registry: RuleRegistry, pack: GuardrailPolicyPack) -> Settled:
             except DialectError as error:
                 at = pack.places.get(f"{key}[{number}]")
                 raise (error if at is None else DialectError(f"{at}: {error}")) from None
+    for name, entry in _merged(registry.entries(), entries)["sync_rules"].items():
+        if says_nothing(entry) and entry.get("enabled", True):
+            raise DialectError(f"the rule `{name}` still says nothing after the pack: {NOTHING}")
     return Settled(told, configs, entries)
 
 
@@ -185,10 +210,7 @@ def written(
     entries: Entries,
 ) -> dict[str, Any]:
     """The pack that a gateway judges by: what its parts say, with the rules that its registry and a pack name."""
-    rules: Entries = {"sync_rules": dict(built_in), "async_rules": {}}
-    for key, listed in entries.items():
-        for name, entry in listed.items():
-            rules[key][name] = _over(rules[key].get(name, {}), entry)
+    rules = _merged(built_in, entries)
     return {
         "policy_pack": pack[0],
         "version": pack[1],
@@ -202,12 +224,21 @@ def written(
             "async": {"enabled": config.async_enabled, "fail_open": config.async_fail_open},
         },
         "tool_risks": {tool: str(risk) for tool, risk in risks.items()},
-        **{key: list(listed.values()) for key, listed in rules.items()},
+        **{key: [one for one in listed.values() if not says_nothing(one)] for key, listed in rules.items()},
         "risk_router": {
             "high_risk_wait_ms": router.high_risk_wait_ms,
             "medium_risk_wait_ms": router.medium_risk_wait_ms,
         },
     }
+
+
+def _merged(built_in: dict[str, dict[str, Any]], entries: Entries) -> Entries:
+    """The rules that a registry and a pack name, what the pack says over what the registry does."""
+    rules: Entries = {"sync_rules": dict(built_in), "async_rules": {}}
+    for key, listed in entries.items():
+        for name, entry in listed.items():
+            rules[key][name] = _over(rules[key].get(name, {}), entry)
+    return rules
 
 
 def _over(under: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:

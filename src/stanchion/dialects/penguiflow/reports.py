@@ -10,12 +10,12 @@ from stanchion.dialects.errors import DialectError
 from stanchion.dialects.penguiflow.events import GuardrailEvent
 from stanchion.dialects.penguiflow.guards import user_place
 from stanchion.dialects.penguiflow.redactions import BESIDE, RESULT, Path
+from stanchion.dialects.penguiflow.unread import confused, refused, reported
 from stanchion.kernel.actions import Action
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.stages import Stage
 from stanchion.runtime.calling.report_methods import judging
-from stanchion.runtime.calling.reports import report
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.run import Run
 
@@ -30,10 +30,15 @@ OUTSIDE: Final = ("tool", "function")
 def flow_of(run: Run, event: GuardrailEvent) -> tuple[Flow[Decision], Path]:
     """What has a run judge an event, and where its content has the event's text."""
     stage, fields, place = report_of(event)
+    why = confused(event) if event.payload else None
+    if why is not None:
+        return refused(run, stage, fields, why), place
     if stage is Stage.ERROR and event.payload.get(RESULT) is not None:
         return _failed(run, fields, event.payload[RESULT]), place
+    if stage is Stage.TOOL_CALL:
+        return judging(run, stage, fields), place  # what cannot be read of arguments stands against a call there
     if stage is not Stage.MODEL_CALL:
-        return judging(run, stage, fields), place
+        return reported(run, stage, fields), place
     said = event.text_content if event.text_content and _is_new(event) else ""
     return _asked(run, fields, said, _results(event.payload.get("messages", []))), place
 
@@ -58,11 +63,11 @@ def _results(messages: list[Any]) -> list[str]:
 def _failed(run: Run, fields: dict[str, Any], result: Any) -> Flow[Decision]:
     """Have judged what a tool failed with, and what it gave all the same: nothing counts that as a success. What is
     taken out of it has the path `result`."""
-    told = yield from judging(run, Stage.ERROR, dict(fields))
+    told = yield from reported(run, Stage.ERROR, fields)
     if told.action == Action.HALT:
         return told
     given = {"tool": fields["tool"], "args": fields["args"], "result": {RESULT: result}}
-    gave = yield from report(run.desk, Stage.TOOL_RESULT, given, failed=True)
+    gave = yield from reported(run, Stage.TOOL_RESULT, given, failed=True)
     worse = gave if gave.action > told.action else told
     findings = (*worse.findings, *(told if worse is gave else gave).findings)
     effects = tuple(dict.fromkeys([*told.effects, *gave.effects]))
@@ -74,18 +79,18 @@ def _asked(run: Run, fields: dict[str, Any], said: str, results: list[str]) -> F
     """Have judged what tools have given, the words of the user, and the request with what is left of them: they enter
     the run before they are part of a request."""
     for one in results:
-        given = yield from judging(run, Stage.PROMPT, {"text": one, "source": "tool", "trusted": False})
+        given = yield from reported(run, Stage.PROMPT, {"text": one, "source": "tool", "trusted": False})
         if not given.proceeds:
             return given
     if not said:
-        return (yield from judging(run, Stage.MODEL_CALL, fields))
-    heard = yield from judging(run, Stage.PROMPT, {"text": said})
+        return (yield from reported(run, Stage.MODEL_CALL, fields))
+    heard = yield from reported(run, Stage.PROMPT, {"text": said})
     if not heard.proceeds:
         return heard
     text = heard.patched(said)
     before = fields["messages"][:-1]
     request = {**fields, "messages": [*before, {"role": "user", "content": text}]}
-    asked = yield from judging(run, Stage.MODEL_CALL, request)
+    asked = yield from reported(run, Stage.MODEL_CALL, request)
     return _joined(heard, asked, request["messages"])
 
 
@@ -159,7 +164,7 @@ def _both(result: Any, text: str) -> Any:
     try:
         if msgspec.json.decode(text) == result:
             return result
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         pass
     return {RESULT: result, BESIDE: text}
 

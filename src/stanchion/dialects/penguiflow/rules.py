@@ -34,7 +34,8 @@ class GuardrailRule(Protocol):
 
 
 class ToolAllowlistRule(msgspec.Struct, kw_only=True):
-    """Stops calls of tools that are denied, or that are not among those allowed; an empty list allows none."""
+    """Stops calls of tools that are denied, or that are not among those allowed; an empty list allows none. Without
+    either it lets every call pass, until a pack says which."""
 
     rule_id: ClassVar[str] = "tool-allowlist"
     supports_event_types: ClassVar[frozenset[str]] = frozenset({"tool_call_start"})
@@ -204,10 +205,18 @@ def _entry(rule: Any, name: str) -> dict[str, Any]:
     return {"id": name, "enabled": rule.enabled, "config": rule.config()}
 
 
+def says_nothing(entry: dict[str, Any]) -> bool:
+    """Whether it is the entry of a rule that needs settings and has none yet."""
+    return entry["id"] == ToolAllowlistRule.rule_id and not entry.get("config")
+
+
 def _carried_out(rule: Any, name: str) -> None:
     """Raise where a rule of PenguiFlow's says what cannot be carried out, as a pattern can."""
+    entry = _entry(rule, name)
+    if says_nothing(entry):
+        return
     try:
-        load_policy({"policy_pack": "rule", "version": "1", "sync_rules": [_entry(rule, name)]})
+        load_policy({"policy_pack": "rule", "version": "1", "sync_rules": [entry]})
     except PolicyError as error:
         raise DialectError(f"{type(rule).__name__}: {error.faults[0].message}") from None
 

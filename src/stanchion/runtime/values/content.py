@@ -17,6 +17,7 @@ from stanchion.runtime.values.texts import MAX_CHARS, declared, encodable, in_le
 
 MAX_DEPTH: Final = 100
 """How deep a value may be nested: what guards cannot be shown as a whole is refused as a whole."""
+TOO_DEEP: Final = f"it is nested deeper than {MAX_DEPTH} levels, or holds itself"
 TOO_MANY: Final = f"it has more than {MAX_VALUES:,} values"
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
@@ -116,7 +117,7 @@ class _Reader(msgspec.Struct, eq=False):
         if kind is float and math.isfinite(value):
             return value, value
         if depth >= MAX_DEPTH:
-            raise Unreadable(f"it is nested deeper than {MAX_DEPTH} levels, or holds itself")
+            raise Unreadable(TOO_DEEP)
         if kind is list or (kind is dict and not (self.quiet and not depth)):
             known = self._parts(value, depth)
             if known is not None:

@@ -77,6 +77,18 @@ def _secrets(config: Patterns, _pack: Pack, _deep: bool) -> Iterator[Part]:
     yield Part("secrets", {"action": "redact", "patterns": own, "stages": stages}, "", ("patterns",))
 
 
+def unusable(config: Any) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Where a rule's settings have a pattern of a secret that cannot be used, and why."""
+    from stanchion.readings.scan.pattern import Pattern
+    from stanchion.readings.scan.syntax import PatternError
+
+    for name, pattern in config.patterns.items() if isinstance(config, Patterns) else ():
+        try:
+            Pattern(pattern)
+        except PatternError as error:
+            yield ("patterns", name), str(error)
+
+
 def _scope(_config: NoConfig, _pack: Pack, _deep: bool) -> Iterator[Part]:
     yield Part("scope_classifier", {"action": "warn"})
 

@@ -10,7 +10,15 @@ from stanchion import typed
 from stanchion.policy.document import Document, Node, Step, in_order, shown
 from stanchion.policy.errors import Fault, PolicyError
 from stanchion.policy.formats.nodes import node
-from stanchion.policy.formats.penguiflow.rules import BINDINGS, NOTHING, Binding, Part, binding_of, waits_of
+from stanchion.policy.formats.penguiflow.rules import (
+    BINDINGS,
+    NOTHING,
+    Binding,
+    Part,
+    binding_of,
+    unusable,
+    waits_of,
+)
 from stanchion.policy.formats.penguiflow.schema import Pack, RuleEntry
 from stanchion.policy.nearest import hint
 from stanchion.policy.overlay import ENVIRONMENTS, variants
@@ -115,6 +123,8 @@ class _Translation:
             self.faults += wrong_in_config
             return []
         said = typed.convert(rule.config, binding.config)
+        for path, wrong in unusable(said):
+            self._fault(wrong, key, number, "config", *path)
         parts = list(binding.parts(said, self._pack, deep))
         if not parts:
             self._fault(f"{shown(rule.id)} says nothing: {NOTHING}", key, number)
