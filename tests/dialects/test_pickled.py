@@ -12,7 +12,14 @@ from typing import Any, Final
 import pytest
 
 from stanchion import dialects
+from stanchion.audit.errors import TrailError
+from stanchion.dialects.errors import DialectError
 from stanchion.dialects.veronica import Decision, PartialBufferOverflow
+from stanchion.kernel.shown import StanchionError
+from stanchion.policy.conditions.errors import ConditionError
+from stanchion.policy.errors import Fault, PolicyError
+from stanchion.runtime.deciding.partial import PartialOverflow
+from stanchion.stores.protocol import StoreError
 
 GIVEN: Final[dict[str, Any]] = {
     "message": "there is no more room",
@@ -45,6 +52,23 @@ def test_an_exception_arrives_as_it_was_raised(kind: type[BaseException], whole:
     for came in (pickle.loads(pickle.dumps(error)), copy.copy(error)):  # noqa: S301 - its own bytes
         assert type(came) is kind
         assert (str(came), came.args, vars(came)) == (str(error), error.args, vars(error))
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        PartialOverflow("full", ("a",)),
+        ConditionError("no", 1, 2),
+        TrailError("gone"),
+        StoreError("locked"),
+        PolicyError([Fault("p.yaml", "wrong")]),
+        DialectError("x" * 5_000),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_errors_of_the_house_arrive_as_they_were_raised(error: StanchionError) -> None:
+    came = pickle.loads(pickle.dumps(error))  # noqa: S301 - its own bytes
+    assert (type(came), str(came), came.args, vars(came)) == (type(error), str(error), error.args, vars(error))
 
 
 def test_every_exception_of_the_dialects_is_looked_at() -> None:

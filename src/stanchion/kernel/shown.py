@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from stanchion.kernel.regex import regex
 
@@ -60,7 +60,15 @@ def one_line(message: str) -> str:
 
 
 class StanchionError(Exception):
-    """Anything Stanchion raises on its own account."""
+    """Anything Stanchion raises on its own account. It can be pickled, whatever its class is made of."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (type(self), self.args), self.__dict__
+
+
+def _again(kind: type[StanchionError], given: tuple[Any, ...]) -> StanchionError:
+    """An error as it was when it was raised: what made its text is not done once more."""
+    return kind.__new__(kind, *given)
 
 
 class Shown(StanchionError):

@@ -222,6 +222,10 @@ WRONG: list[tuple[Callable[[], object], str]] = [
     (lambda: ShieldPipeline().before_egress(CTX, "https://192.0.2.1/", ""), "`method` is `''`"),
     (lambda: ShieldPipeline().before_egress(CTX, "https://192.0.2.1/", "G\nET"), "`method` is `'G\\nET'`"),
     (lambda: ShieldPipeline().before_egress(CTX, 3, "GET"), "`url` is `3`: give a text"),  # type: ignore[arg-type]
+    (
+        lambda: veronica.VeronicaIntegration(ShieldConfig(), safe_mode=True),
+        "say `ShieldConfig(safe_mode=SafeModeConfig",
+    ),
     (lambda: veronica.BudgetWindowHook(config=3), "give a `BudgetConfig`"),  # type: ignore[arg-type]
     (
         lambda: veronica.BudgetWindowHook(max_calls=1, config=BudgetConfig(enabled=True)),

@@ -82,6 +82,9 @@ class VeronicaIntegration:
             if unused is not None:
                 raise DialectError(f"nothing acts on `{unused}` without a shield: give one, or leave it out")
             return
+        if "safe_mode" in options:
+            said = "`ShieldConfig(safe_mode=SafeModeConfig(enabled=True))`"
+            raise DialectError(f"`safe_mode` is part of the shield's configuration: say {said}")
         config = ShieldConfig() if shield is None else shield
         config.read()
         if policy is not None and not isinstance(policy, Mapping):

@@ -16,9 +16,6 @@ class PartialBufferOverflow(DialectError):
         super().__init__(message)
         self.kept = kept
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (str(self), self.kept)
-
 
 class PartialResultBuffer(Named):
     """Keeps the chunks of a result as they come, at most so many and so large, so that an early end loses nothing."""
