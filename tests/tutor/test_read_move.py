@@ -191,6 +191,11 @@ def test_other_ways_to_write_a_call(text: str) -> None:
     assert read_move(text, shape=tools(["fetch"])).move == ToolCall("fetch", {"url": "x", "timeout": "5"})
 
 
+@pytest.mark.parametrize("said", ["echo ~~hi~~ x", "echo '<escape>' x", "grep '</s>' x"])
+def test_signs_inside_of_a_move_are_part_of_it(said: str) -> None:
+    assert told(read_move(f"I'll do it: {M.replace('rm x', said)}").move) == ("PROPOSE", said)
+
+
 def test_signs_of_wide_keyboards() -> None:
     for text in ("{“action”：“PROPOSE”，“command”：“ls，-a”}", "｛＂action＂：＂PROPOSE＂，＂command＂：＂ls，-a＂｝"):
         assert told(read_move(text).move) == ("PROPOSE", "ls，-a")

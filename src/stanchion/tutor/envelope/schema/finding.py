@@ -16,7 +16,7 @@ from stanchion.tutor.envelope.schema.forms import CORRECTS, TAKES_BACK
 from stanchion.tutor.envelope.schema.loose import Cut, Loose, Steps, Unreadable, read_call, read_object
 from stanchion.tutor.envelope.schema.meaning import Span, says_no_more, says_that_it_runs
 from stanchion.tutor.envelope.schema.shape import PROSE, Shape, is_named, is_remark, last_word
-from stanchion.tutor.envelope.schema.templates import ANALYSIS, BEFORE, ESCAPE, MARKUP, OVER
+from stanchion.tutor.envelope.schema.templates import ANALYSIS, BEFORE, ESCAPE, ESCAPES, MARKUP, OVER
 
 STARTS: Final = 400
 """At how many places of a reply an object is looked for."""
@@ -27,8 +27,7 @@ GIVEN: Final = ("arguments", "args", "parameters", "params", "input", "action_in
 HOLDS: Final = frozenset(
     {
         "action", "actions", "move", "moves", "tool", "tools", "call", "calls", "function", "command", "response",
-        "reply", "answer", "output", "content", "message", "proposal", "decision", "choice", "choices", "step", "jso"
-        "n",
+        "reply", "answer", "output", "content", "message", "proposal", "decision", "choice", "choices", "step", "json",
         "next",
     }
 )  # fmt: skip
@@ -83,10 +82,16 @@ class Found(msgspec.Struct, frozen=True):
 
 def thoughts_removed(text: str) -> str:
     """A reply without what a model only thought; a thought that is not ended is all of the rest."""
-    said = ANALYSIS.sub("\n", _THOUGHT.sub("\n", _THOUGHT_ENDS.sub("\n", text))).replace(ESCAPE, '"')
-    said = _STRUCK.sub("\n", said)
+    said = ANALYSIS.sub("\n", _THOUGHT.sub("\n", _THOUGHT_ENDS.sub("\n", text)))
+    said = said.replace(ESCAPE, '"') if ESCAPES in said else said
+    said = _STRUCK.sub(lambda found: found.group() if _in_object(said, found.start()) else "\n", said)
     over = OVER.search(said)
     return said if over is None or not _ACTS.search(said, 0, over.start()) else said[: over.start()]
+
+
+def _in_object(text: str, at: int) -> bool:
+    """Whether a place is inside of an object, where signs are part of what it says."""
+    return text.count("{", 0, at) > text.count("}", 0, at)
 
 
 def objects(text: str, shape: Shape[Any], steps: Steps) -> list[Found]:

@@ -33,12 +33,12 @@ MARKUP: Final = regex(
 )
 """Whatever of a template stands round a call."""
 BEFORE: Final = regex(
-    r"(?:^|[\s\"'`*_(\[|>\]=\u203a:])((?:(?:tool|function)(?:[ _](?:name"
-    r"|call))?(?: \d{1,3})?[ \t]*[:=][ \t]*[\"'`*]{0,3})?)"
+    r"(?:^|[\s\"'`*_(\[|>\]=\u203a:])"
+    r"((?:(?:tool|function)(?:[ _](?:name|call))?(?: \d{1,3})?[ \t]*[:=][ \t]*[\"'`*]{0,3})?)"
     r"([A-Za-z_][\w.-]*)"
     rf"(?::\d{{1,3}}(?=<))?[\"'`*_)\]]*(?:\s|[:=>]|{TOKEN})*"
-    rf"(?:(?:action[ _]input|arguments|args|parameters|input)(?: \d{{1,3}})?\s*[:=]\s*|(?<=["
-    rf"|\uff5c]>)json(?:{TOKEN})\s*)?"
+    rf"(?:(?:action[ _]input|arguments|args|parameters|input)(?: \d{{1,3}})?\s*[:=]\s*"
+    rf"|(?<=[|\uff5c]>)json(?:{TOKEN})\s*)?"
     r"(?:```\w*\s*)?\Z",
     re.IGNORECASE,
 )
@@ -52,5 +52,6 @@ OVER: Final = regex(
 """Where somebody else's turn begins, which a model has only made up."""
 ANALYSIS: Final = regex(r"<\|channel\|>analysis<\|message\|>.*?(?:<\|end\|>|\Z)", re.DOTALL)
 """What a model thinks in a channel of its own."""
+ESCAPES: Final = "<start_function_call>"
 ESCAPE: Final = "<escape>"
-"""What stands for a quote in one of the templates."""
+"""What stands for a quote in the template that has this sign before a call."""
